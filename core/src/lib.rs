@@ -1,0 +1,3 @@
+//! The core.
+#![no_std]
+#![forbid(unsafe_code)]

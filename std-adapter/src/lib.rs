@@ -1,0 +1,2 @@
+//! The std adapter.
+pub use nanobreaker_core::*;
