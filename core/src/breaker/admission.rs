@@ -1,0 +1,210 @@
+//! May this call be made?
+
+use crate::breaker::Breaker;
+use crate::clock::Clock;
+use crate::observer::{Cause, Observer};
+use crate::permit::{Kind, Permit, Token};
+use crate::phase::Phase;
+use crate::rejected::Rejected;
+use crate::state::{Left, State};
+use crate::sync::{Ordering, Raw};
+use crate::window::Window;
+
+/// What one look at the state says about a call.
+enum Look<'a, W: Window, C: Clock, O: Observer> {
+    /// It passes, and was counted where it must be.
+    Pass(Permit<'a, W, C, O>),
+    /// It is rejected, unless the breaker observes.
+    Reject(Option<u32>),
+    /// The state changed under this look, which is what it holds now.
+    Again(State),
+}
+
+impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
+    /// Asks for the right to make one call.
+    ///
+    /// The permit gives its place back when it is dropped without an outcome. One load while closed;
+    /// a rejection while open costs a load and a clock read and writes nothing (unless the clock was
+    /// set back, which it repairs); a probe costs one exchange.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`] where the call must not be made.
+    #[inline]
+    pub fn allow(&self) -> Result<Permit<'_, W, C, O>, Rejected> {
+        let state = self.load();
+        if state.is_healthy() {
+            Ok(self.permit(state, Kind::Counted))
+        } else {
+            self.admit()
+        }
+    }
+
+    /// [`allow`](Self::allow) for code that can't hold a guard: the token must be recorded, or a
+    /// probe's place is lost until the lease ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`] where the call must not be made.
+    #[inline]
+    pub fn allow_token(&self) -> Result<Token, Rejected> {
+        self.allow().map(Token::from)
+    }
+
+    #[inline]
+    fn permit(&self, state: State, kind: Kind) -> Permit<'_, W, C, O> {
+        Permit::new(self, Token::new(state.generation(), kind))
+    }
+
+    /// Any state but the healthy one.
+    #[cold]
+    fn admit(&self) -> Result<Permit<'_, W, C, O>, Rejected> {
+        // Relaxed: the state word stands alone.
+        let mut state = State::from_raw(self.state.first_load(Ordering::Relaxed));
+        loop {
+            match self.look(state) {
+                Look::Pass(permit) => return Ok(permit),
+                Look::Again(now) => state = now,
+                Look::Reject(_) if state.is_observing() => {
+                    return Ok(self.permit(state, Kind::Uncounted));
+                }
+                Look::Reject(retry_after_ms) => {
+                    return Err(Rejected {
+                        phase: state.phase(),
+                        generation: state.generation(),
+                        retry_after_ms,
+                    });
+                }
+            }
+        }
+    }
+
+    fn look(&self, state: State) -> Look<'_, W, C, O> {
+        match state.phase() {
+            Phase::Closed => Look::Pass(self.permit(state, Kind::Counted)),
+            Phase::Disabled => Look::Pass(self.permit(state, Kind::Uncounted)),
+            Phase::Isolated => Look::Reject(None),
+            // The clock is read after the state was loaded: a deadline that a trip has just set is
+            // then never further ahead than its span, unless the clock was set back.
+            Phase::Open => self.look_while_open(state, self.now()),
+            Phase::HalfOpen => self.look_while_half_open(state, self.now()),
+            Phase::Recovering => self.look_while_recovering(state, self.now()),
+        }
+    }
+
+    fn look_while_open(&self, state: State, now: Raw) -> Look<'_, W, C, O> {
+        let span = self.open_span_of(state);
+        match state.open_time_left(now, span) {
+            Left::Pending(ms) => Look::Reject(Some(ms)),
+            Left::Due => {
+                let lease_ends = self.config.lease().late_deadline(now);
+                self.probe(
+                    state,
+                    state.half_opened(lease_ends),
+                    Some(Cause::OpenTimeOver),
+                )
+            }
+            // The clock was set back: wait a whole span from here, not longer.
+            Left::Beyond => {
+                let retry_at = span.deadline(now, span.ms());
+                let nearer = state.postponed(retry_at, state.open_time_was_asked());
+                self.again(state, nearer, None)
+            }
+        }
+    }
+
+    fn look_while_half_open(&self, state: State, now: Raw) -> Look<'_, W, C, O> {
+        let lease = self.config.lease();
+        let lease_ends = lease.late_deadline(now);
+        let left = match state.lease_left(now, lease) {
+            Left::Due if state.in_flight() > 0 => {
+                return self.again(state, self.tripped(state, now), Some(Cause::ProbesLost));
+            }
+            Left::Beyond if state.in_flight() > 0 => {
+                return self.again(state, state.with_lease(lease_ends), None);
+            }
+            Left::Pending(ms) => ms,
+            Left::Due | Left::Beyond => 0,
+        };
+        if state.in_flight() < self.config.probes() {
+            self.probe(state, state.probe_admitted(lease_ends), None)
+        } else {
+            Look::Reject(Some(left))
+        }
+    }
+
+    fn look_while_recovering(&self, state: State, now: Raw) -> Look<'_, W, C, O> {
+        let ramp = self.config.ramp();
+        let elapsed = state.ramp_elapsed(now, ramp);
+        if elapsed >= ramp.ms() {
+            let closed = state.closed(self.config.flap().units(now));
+            return self.again(state, closed, Some(Cause::RampOver));
+        }
+        // Relaxed: the calls only need different numbers.
+        let number = self.sequence.step(Ordering::Relaxed) as u32;
+        if is_in_share(number, elapsed, ramp.ms()) {
+            Look::Pass(self.permit(state, Kind::Counted))
+        } else {
+            Look::Reject(Some(ramp.ms() - elapsed))
+        }
+    }
+
+    /// Takes a step whose outcome has to be looked at again.
+    fn again(&self, from: State, to: State, cause: Option<Cause>) -> Look<'_, W, C, O> {
+        match self.step(from, to, cause) {
+            Ok(()) => Look::Again(to),
+            Err(now) => Look::Again(now),
+        }
+    }
+
+    /// Takes a step that puts one more probe in flight.
+    fn probe(&self, from: State, to: State, cause: Option<Cause>) -> Look<'_, W, C, O> {
+        // Made before the step: should the observer panic, its drop gives the place back.
+        let permit = self.permit(to, Kind::Probe);
+        match self.step(from, to, cause) {
+            Ok(()) => Look::Pass(permit),
+            Err(now) => {
+                // This permit never came to be.
+                let _ = Token::from(permit);
+                Look::Again(now)
+            }
+        }
+    }
+}
+
+/// Whether the call with this number is in the share that may pass after `elapsed` of `ramp`.
+///
+/// Multiples of the golden ratio's fraction fill the unit interval as evenly as any sequence can
+/// (Knuth, The Art of Computer Programming 3, 6.4, theorem S): of any n calls in a row a share s
+/// passes s × n of them, give or take two.
+fn is_in_share(number: u32, elapsed: u32, ramp: u32) -> bool {
+    const GOLDEN: u32 = 0x9E37_79B9;
+    let point = number.wrapping_mul(GOLDEN);
+    // point / 2³² < elapsed / ramp, without the division.
+    u64::from(point) * u64::from(ramp) < u64::from(elapsed) << 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_that_passes_is_even_in_every_stretch_of_calls() {
+        for elapsed in [1, 10, 33, 50, 90, 99] {
+            for start in [0, 1_000, u32::MAX - 50] {
+                let passed = (0..100)
+                    .filter(|n| is_in_share(u32::wrapping_add(start, *n), elapsed, 100))
+                    .count();
+                assert!(
+                    passed.abs_diff(elapsed as usize) <= 2,
+                    "{passed} of {elapsed}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_passes_at_the_start_of_the_ramp() {
+        assert!((0..1_000).all(|n| !is_in_share(n, 0, 100)));
+    }
+}

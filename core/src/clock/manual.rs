@@ -1,0 +1,53 @@
+//! A clock for tests.
+
+use crate::clock::Clock;
+use crate::sync::{Ordering, Unmodelled32};
+
+/// A clock that goes only when told to. It may also be set back.
+///
+/// ```
+/// use nanobreaker_core::{Clock, ManualClock};
+///
+/// let clock = ManualClock::new(0);
+/// clock.advance(250);
+/// assert_eq!(clock.now_ms(), 250);
+/// clock.set(10);
+/// assert_eq!(clock.now_ms(), 10);
+/// ```
+#[derive(Debug, Default)]
+pub struct ManualClock {
+    // Two words of 32 bits, since not every target has an atomic of 64. A reader that comes between
+    // the two stores of a setter sees a jump, which is what this clock is for.
+    low: Unmodelled32,
+    high: Unmodelled32,
+}
+
+impl ManualClock {
+    /// A clock that shows `ms`.
+    pub const fn new(ms: u64) -> Self {
+        Self {
+            low: Unmodelled32::new(ms as u32),
+            high: Unmodelled32::new((ms >> 32) as u32),
+        }
+    }
+
+    /// Sets the clock to `ms`, forward or back.
+    pub fn set(&self, ms: u64) {
+        // Relaxed: a test's clock orders nothing.
+        self.high.store((ms >> 32) as u32, Ordering::Relaxed);
+        self.low.store(ms as u32, Ordering::Relaxed);
+    }
+
+    /// Moves the clock forward by `ms`, wrapping.
+    pub fn advance(&self, ms: u64) {
+        self.set(self.now_ms().wrapping_add(ms));
+    }
+}
+
+impl Clock for ManualClock {
+    fn now_ms(&self) -> u64 {
+        // Relaxed: a test's clock orders nothing.
+        let high = u64::from(self.high.load(Ordering::Relaxed));
+        (high << 32) | u64::from(self.low.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,132 @@
+//! Being told of transitions.
+
+#[cfg(feature = "heapless")]
+mod queue;
+
+#[cfg(feature = "heapless")]
+pub use queue::Queue;
+
+use crate::phase::Phase;
+
+/// One change of phase, or a reset.
+///
+/// (`generation`, `to`) is unique and orders transitions: within one generation a breaker goes from
+/// open to half-open to recovering to closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Transition {
+    /// The generation after the transition.
+    pub generation: u16,
+    /// The phase before.
+    pub from: Phase,
+    /// The phase after.
+    pub to: Phase,
+    /// Why.
+    pub cause: Cause,
+    /// The clock's reading, in milliseconds.
+    pub at_ms: u64,
+    /// When `to` is open: milliseconds until a probe may go, else 0.
+    pub open_for_ms: u32,
+    /// The streak after the transition.
+    pub streak: u8,
+}
+
+/// Why a breaker changed its phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Cause {
+    /// The window's threshold was reached.
+    ThresholdReached,
+    /// [`trip`](crate::Breaker::trip) or [`trip_for_ms`](crate::Breaker::trip_for_ms) was called.
+    TripRequested,
+    /// The open time was over when a call came.
+    OpenTimeOver,
+    /// Enough probes succeeded.
+    ProbesSucceeded,
+    /// Enough probes failed, or too many in a row were given up.
+    ProbesFailed,
+    /// No probe answered during a whole lease.
+    ProbesLost,
+    /// The ramp was over when a call came.
+    RampOver,
+    /// An operator holds the breaker open.
+    Isolated,
+    /// An operator lets all calls pass.
+    Disabled,
+    /// An operator declared the dependency repaired.
+    Reset,
+}
+
+impl Cause {
+    /// The cause's name in lower case with underscores, for logs and labels.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ThresholdReached => "threshold_reached",
+            Self::TripRequested => "trip_requested",
+            Self::OpenTimeOver => "open_time_over",
+            Self::ProbesSucceeded => "probes_succeeded",
+            Self::ProbesFailed => "probes_failed",
+            Self::ProbesLost => "probes_lost",
+            Self::RampOver => "ramp_over",
+            Self::Isolated => "isolated",
+            Self::Disabled => "disabled",
+            Self::Reset => "reset",
+        }
+    }
+}
+
+impl core::fmt::Display for Cause {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Is told of each transition exactly once, by the thread or interrupt that made it, after it took
+/// place and outside every loop: an observer may call the breaker again.
+///
+/// Observers of two transitions can run at once and in either order; [`Transition`] says how to
+/// order them. `()` does nothing and costs nothing.
+///
+/// ```
+/// use nanobreaker_core::{Breaker, Config, ManualClock, Observer, Transition, window::Consecutive};
+///
+/// struct Print;
+/// impl Observer for Print {
+///     fn transition(&self, transition: &Transition) {
+///         println!("{} -> {}: {}", transition.from, transition.to, transition.cause);
+///     }
+/// }
+/// let clock = ManualClock::new(0);
+/// let breaker = Breaker::with_observer(Consecutive::new(1)?, Config::DEFAULT, clock, Print);
+/// breaker.allow()?.failure(); // prints: closed -> open: threshold_reached
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Observer {
+    /// Whether anyone listens: what would be told is not even put together otherwise.
+    #[doc(hidden)]
+    const LISTENS: bool = true;
+
+    /// A transition took place.
+    fn transition(&self, transition: &Transition);
+}
+
+impl Observer for () {
+    const LISTENS: bool = false;
+
+    #[inline]
+    fn transition(&self, _: &Transition) {}
+}
+
+impl<O: Observer> Observer for &O {
+    const LISTENS: bool = O::LISTENS;
+
+    #[inline]
+    fn transition(&self, transition: &Transition) {
+        (**self).transition(transition);
+    }
+}

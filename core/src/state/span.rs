@@ -1,0 +1,209 @@
+//! Lengths of time, and deadlines read from a clock that can't be trusted.
+//!
+//! A deadline is stored modulo its field's range, so "is it over?" has no exact answer.
+//! The rule here: a deadline is pending only if it lies at most twice its own span ahead, otherwise
+//! it is due. A clock that wrapped, jumped or was never right can thus lengthen no wait beyond that,
+//! and a reader whose clock is a little behind the writer's doesn't find a fresh deadline over.
+
+use crate::sync::Raw;
+
+/// The longest span that any setting may have: a quarter of the range that stays unambiguous,
+/// 2²⁶ ms or 18.6 hours.
+pub(crate) const MAX_SPAN_MS: u32 = 1 << 26;
+
+/// A length of time and the unit, a power of two milliseconds, in which a word counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    ms: u32,
+    shift: u8,
+}
+
+/// How a deadline looks from now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// It has passed, or is nonsense.
+    Due,
+    /// It lies this many milliseconds ahead, at most its span.
+    Pending(u32),
+    /// It lies further ahead than its span: the clock was set back since.
+    Beyond,
+}
+
+impl Left {
+    /// Milliseconds left: 0 when due, at most the whole `span`.
+    pub(crate) const fn ms(self, span: Span) -> u32 {
+        match self {
+            Self::Due => 0,
+            Self::Pending(ms) => ms,
+            Self::Beyond => span.ms,
+        }
+    }
+}
+
+impl Span {
+    /// `ms`, counted in the smallest unit in which it takes at most `digits` bits.
+    pub(crate) const fn new(ms: u32, digits: u32) -> Self {
+        Self::with_length(ms, bit_length(ms), digits)
+    }
+
+    /// The same, where the bit length of `ms` is already known.
+    pub(crate) const fn with_length(ms: u32, bit_length: u32, digits: u32) -> Self {
+        Self {
+            ms,
+            shift: bit_length.saturating_sub(digits) as u8,
+        }
+    }
+
+    /// The length in milliseconds.
+    pub(crate) const fn ms(self) -> u32 {
+        self.ms
+    }
+
+    /// A reading of the clock in this span's unit.
+    pub(crate) const fn units(self, now: Raw) -> Raw {
+        now >> self.shift
+    }
+
+    /// The deadline `ms` after `now`, rounded down to a unit: never late.
+    pub(crate) const fn deadline(self, now: Raw, ms: u32) -> Raw {
+        self.units(now.wrapping_add(ms as Raw))
+    }
+
+    /// The deadline a whole span after `now`, rounded up to a unit: never early.
+    pub(crate) const fn late_deadline(self, now: Raw) -> Raw {
+        self.units(
+            now.wrapping_add(self.ms as Raw)
+                .wrapping_add(self.unit() - 1),
+        )
+    }
+
+    /// How `deadline`, kept modulo `mask + 1`, looks from `now`.
+    pub(crate) const fn left(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
+        let ahead = deadline.wrapping_sub(self.units(now)) & mask;
+        let whole = self.whole_units();
+        if ahead == 0 || ahead > 2 * whole {
+            Left::Due
+        } else if ahead > whole {
+            Left::Beyond
+        } else {
+            let begun = now & (self.unit() - 1);
+            Left::Pending(((ahead << self.shift) - begun) as u32)
+        }
+    }
+
+    /// How many milliseconds passed from `since`, kept modulo `mask + 1`, until `now`,
+    /// at most one more than the span. A start at most a span ahead is a clock set back: nothing
+    /// has passed yet.
+    pub(crate) const fn elapsed(self, since: Raw, now: Raw, mask: Raw) -> u32 {
+        let whole = self.whole_units();
+        let ahead = since.wrapping_sub(self.units(now)) & mask;
+        if ahead <= whole {
+            return 0;
+        }
+        let passed = self.units(now).wrapping_sub(since) & mask;
+        if passed > whole {
+            self.ms + 1
+        } else {
+            (passed << self.shift) as u32
+        }
+    }
+
+    /// Whether `stamp`, kept modulo `mask + 1`, is one that the clock has yet to reach.
+    pub(crate) const fn is_ahead(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
+        let ahead = stamp.wrapping_sub(self.units(now)) & mask;
+        ahead != 0 && ahead <= mask / 2
+    }
+
+    /// Whether `stamp`, kept modulo `mask + 1`, lies at most a span away from `now`, on either side.
+    pub(crate) const fn is_near(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
+        let whole = self.whole_units();
+        let behind = self.units(now).wrapping_sub(stamp) & mask;
+        let ahead = stamp.wrapping_sub(self.units(now)) & mask;
+        behind <= whole || ahead <= whole
+    }
+
+    const fn unit(self) -> Raw {
+        1 << self.shift
+    }
+
+    /// The span in units, rounded up.
+    const fn whole_units(self) -> Raw {
+        (self.ms as Raw + (self.unit() - 1)) >> self.shift
+    }
+}
+
+/// The number of bits that `value` takes.
+pub(crate) const fn bit_length(value: u32) -> u32 {
+    u32::BITS - value.leading_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MASK: Raw = (1 << 16) - 1;
+
+    #[test]
+    fn a_deadline_is_pending_until_its_last_millisecond() {
+        let span = Span::new(100, 8);
+        let deadline = span.deadline(1_000, 100);
+        assert_eq!(span.left(deadline, 1_000, MASK), Left::Pending(100));
+        assert_eq!(span.left(deadline, 1_099, MASK), Left::Pending(1));
+        assert_eq!(span.left(deadline, 1_100, MASK), Left::Due);
+        assert_eq!(span.left(deadline, 40_000, MASK), Left::Due);
+    }
+
+    #[test]
+    fn a_reader_one_millisecond_behind_does_not_find_a_fresh_deadline_over() {
+        let span = Span::new(100, 8);
+        let deadline = span.deadline(1_000, 100);
+        assert_eq!(span.left(deadline, 999, MASK), Left::Beyond);
+        assert_eq!(span.left(deadline, 900, MASK), Left::Beyond);
+        assert_eq!(span.left(deadline, 899, MASK), Left::Due);
+    }
+
+    #[test]
+    fn deadlines_survive_the_wrap_of_their_field() {
+        let span = Span::new(100, 8);
+        let deadline = span.deadline(0xFFFF, 100) & MASK;
+        assert_eq!(span.left(deadline, 0xFFFF, MASK), Left::Pending(100));
+        assert_eq!(span.left(deadline, 0x1_0000, MASK), Left::Pending(99));
+        assert_eq!(span.left(deadline, 0x1_0000 + 99, MASK), Left::Due);
+    }
+
+    #[test]
+    fn long_spans_are_counted_in_coarser_units_and_never_end_late() {
+        let span = Span::new(10_000, 8); // 64 ms a unit
+        let deadline = span.deadline(1_000, 10_000);
+        let Left::Pending(left) = span.left(deadline, 1_000, MASK) else {
+            panic!("a fresh deadline is pending");
+        };
+        assert!((10_000 - 64..=10_000).contains(&left), "{left}");
+        assert_eq!(span.left(deadline, 11_000, MASK), Left::Due);
+    }
+
+    #[test]
+    fn elapsed_time_counts_from_zero_and_stops_past_the_span() {
+        let span = Span::new(100, 8);
+        assert_eq!(span.elapsed(1_000, 1_000, MASK), 0);
+        assert_eq!(span.elapsed(1_000, 1_001, MASK), 1);
+        assert_eq!(span.elapsed(1_000, 1_100, MASK), 100);
+        assert_eq!(span.elapsed(1_000, 1_101, MASK), 101);
+        assert_eq!(span.elapsed(1_000, 30_000, MASK), 101);
+    }
+
+    #[test]
+    fn a_start_ahead_of_the_clock_has_nothing_elapsed() {
+        let span = Span::new(100, 8);
+        assert_eq!(span.elapsed(1_000, 999, MASK), 0);
+        assert_eq!(span.elapsed(1_000, 900, MASK), 0);
+        assert_eq!(span.elapsed(1_000, 899, MASK), 101);
+    }
+
+    #[test]
+    fn the_longest_span_fits() {
+        let span = Span::new(MAX_SPAN_MS, 8);
+        let deadline = span.deadline(5, MAX_SPAN_MS);
+        assert!(matches!(span.left(deadline, 5, MASK), Left::Pending(_)));
+    }
+}

@@ -1,0 +1,201 @@
+//! The one place that names atomics and decides how wide they are.
+//!
+//! Everything that breakers share between threads and interrupts is a [`Word`]:
+//! 64 bits wide where the target exchanges 64 bits without a lock, 32 bits wide elsewhere.
+//! A 64-bit word on a 32-bit chip would fall back to spin locks, and an interrupt that spins on a
+//! lock held by the code it interrupted hangs for ever; so that fallback is never used.
+//!
+//! Under `cfg(loom)` the same words are loom's, and with `cfg(loom_first_read_writes)` the first
+//! read of each exchange loop is a read-modify-write, which makes loom explore interleavings that
+//! it otherwise prunes.
+
+pub(crate) use core::sync::atomic::Ordering;
+
+/// Whether words are 64 bits wide on this target.
+pub(crate) const WIDE: bool = cfg!(all(target_has_atomic = "64", not(nanobreaker_narrow)));
+
+/// A word's plain value.
+#[cfg(all(target_has_atomic = "64", not(nanobreaker_narrow)))]
+pub(crate) type Raw = u64;
+/// A word's plain value.
+#[cfg(not(all(target_has_atomic = "64", not(nanobreaker_narrow))))]
+pub(crate) type Raw = u32;
+
+#[cfg(all(not(loom), target_has_atomic = "64", not(nanobreaker_narrow)))]
+type Atomic = portable_atomic::AtomicU64;
+#[cfg(all(not(loom), not(all(target_has_atomic = "64", not(nanobreaker_narrow)))))]
+type Atomic = portable_atomic::AtomicU32;
+#[cfg(all(loom, not(nanobreaker_narrow)))]
+type Atomic = loom::sync::atomic::AtomicU64;
+#[cfg(all(loom, nanobreaker_narrow))]
+type Atomic = loom::sync::atomic::AtomicU32;
+
+#[cfg(not(loom))]
+type Atomic32 = portable_atomic::AtomicU32;
+#[cfg(loom)]
+type Atomic32 = loom::sync::atomic::AtomicU32;
+
+/// An atomic that is never modelled: for clocks of tests, which are told what to show.
+pub(crate) type Unmodelled32 = portable_atomic::AtomicU32;
+
+#[cfg(not(loom))]
+pub(crate) use core::sync::atomic::fence;
+
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::fence;
+
+portable_atomic::cfg_no_atomic_cas! {
+    compile_error!(
+        "nanobreaker-core needs compare-and-swap, which this chip lacks: let the binary depend on \
+         portable-atomic with its feature `critical-section` (and provide a critical section, for \
+         instance cortex-m's `critical-section-single-core`), or, on a single core where masking \
+         interrupts is allowed, with `unsafe-assume-single-core`"
+    );
+}
+
+#[cfg(all(target_has_atomic = "ptr", not(target_has_atomic = "32")))]
+compile_error!(
+    "nanobreaker-core needs a 32-bit compare-and-swap that is always lock-free; this target would \
+     emulate it with a lock that can spin for ever against an interrupt"
+);
+
+/// Declares a function `const`, except under loom, whose atomics can't be built in constants.
+macro_rules! const_unless_loom {
+    ($(#[$attribute:meta])* $visibility:vis const fn $($rest:tt)*) => {
+        #[cfg(not(loom))]
+        $(#[$attribute])* $visibility const fn $($rest)*
+        #[cfg(loom)]
+        $(#[$attribute])* $visibility fn $($rest)*
+    };
+}
+pub(crate) use const_unless_loom;
+
+/// A shared word.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct Word(Atomic);
+
+impl Word {
+    const_unless_loom! {
+        /// A word that holds `value`.
+        pub(crate) const fn new(value: Raw) -> Self {
+            Self(Atomic::new(value))
+        }
+    }
+
+    /// `N` words that hold zero.
+    #[cfg(not(loom))]
+    pub(crate) const fn zeroes<const N: usize>() -> [Self; N] {
+        [const { Self::new(0) }; N]
+    }
+
+    /// `N` words that hold zero.
+    #[cfg(loom)]
+    pub(crate) fn zeroes<const N: usize>() -> [Self; N] {
+        core::array::from_fn(|_| Self::new(0))
+    }
+
+    /// A plain load.
+    #[inline]
+    pub(crate) fn load(&self, order: Ordering) -> Raw {
+        self.0.load(order)
+    }
+
+    /// The first load of an exchange loop.
+    #[inline]
+    pub(crate) fn first_load(&self, order: Ordering) -> Raw {
+        #[cfg(not(loom_first_read_writes))]
+        return self.0.load(order);
+        // Adds nothing: only the kind of access matters, loom tracks it better than a load's.
+        #[cfg(loom_first_read_writes)]
+        return self.0.fetch_add(0, order);
+    }
+
+    /// Stores `new` if the word still holds `seen`; else returns what it holds.
+    /// May fail without cause, so it belongs into a loop.
+    #[inline]
+    pub(crate) fn exchange(
+        &self,
+        seen: Raw,
+        new: Raw,
+        stored: Ordering,
+        refused: Ordering,
+    ) -> Result<(), Raw> {
+        self.0
+            .compare_exchange_weak(seen, new, stored, refused)
+            .map(|_| ())
+    }
+
+    /// Adds one, wrapping, and returns the value before.
+    #[inline]
+    pub(crate) fn step(&self, order: Ordering) -> Raw {
+        self.0.fetch_add(1, order)
+    }
+
+    /// Stores `value`.
+    #[inline]
+    pub(crate) fn store(&self, value: Raw, order: Ordering) {
+        self.0.store(value, order);
+    }
+
+    /// The one loop over compare-exchange: load; decide; exchange or look again.
+    ///
+    /// `decide` gets what the word holds and answers with the value to store, or breaks with an
+    /// answer that needs no store. Returns the pair (before, after) of the exchange that took place.
+    /// Lock-free: an exchange fails only where another thread's took place (or, on chips with
+    /// load-linked words, where an interrupt came between).
+    #[inline]
+    pub(crate) fn update<Answer>(
+        &self,
+        stored: Ordering,
+        loaded: Ordering,
+        mut decide: impl FnMut(Raw) -> core::ops::ControlFlow<Answer, Raw>,
+    ) -> core::ops::ControlFlow<Answer, (Raw, Raw)> {
+        let mut seen = self.first_load(loaded);
+        loop {
+            let new = match decide(seen) {
+                core::ops::ControlFlow::Continue(new) => new,
+                core::ops::ControlFlow::Break(answer) => {
+                    return core::ops::ControlFlow::Break(answer);
+                }
+            };
+            match self.exchange(seen, new, stored, loaded) {
+                Ok(()) => return core::ops::ControlFlow::Continue((seen, new)),
+                Err(now) => seen = now,
+            }
+        }
+    }
+}
+
+/// Counts the half turns of a tick counter.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct HalfTurns(Atomic32);
+
+impl HalfTurns {
+    const_unless_loom! {
+        /// No half turn yet.
+        pub(crate) const fn new() -> Self {
+            Self(Atomic32::new(0))
+        }
+    }
+
+    /// The half turns that were seen.
+    #[inline]
+    pub(crate) fn load(&self, order: Ordering) -> u32 {
+        #[cfg(not(loom_first_read_writes))]
+        return self.0.load(order);
+        // See `Word::first_load`.
+        #[cfg(loom_first_read_writes)]
+        return self.0.fetch_add(0, order);
+    }
+
+    /// One more than `seen`, unless somebody counted it before.
+    #[inline]
+    pub(crate) fn step_from(&self, seen: u32, order: Ordering) {
+        // Relaxed: where the exchange is refused nothing is read from it.
+        let _ = self
+            .0
+            .compare_exchange(seen, seen.wrapping_add(1), order, Ordering::Relaxed);
+    }
+}

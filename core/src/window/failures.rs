@@ -1,0 +1,184 @@
+//! The sliding failure ring: trips on K failures within a time. The default.
+//!
+//! K−1 slots, each one failure's stamp. A failure takes the first slot whose stamp is not live
+//! (expired, or another generation's); when all K−1 are live it is the K-th, and trips. So the ring
+//! is exact: it slides with every millisecond, and successes touch nothing.
+//!
+//! | slot's content | wide | narrow |
+//! | -------------- | ---- | ------ |
+//! | stamp          |   51 |     23 |
+//! | taken          |    1 |      1 |
+//!
+//! A stamp in milliseconds (wide), or in units of about 1/8,192 of the window where that is longer.
+
+use crate::clock::Clock;
+use crate::config::{ConfigError, within};
+use crate::state::{MAX_SPAN_MS, Span};
+use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
+use crate::window::judge::{Call, Judge, Rule, Ruled, Verdict};
+use crate::window::tagged::{CONTENT_BITS, content, tag, tagged};
+
+const TAKEN: Raw = 1 << (CONTENT_BITS - 1);
+const STAMP: Raw = TAKEN - 1;
+/// Significant bits of the window's length in stamps; the rest of the field tells old from new.
+const DIGITS: u32 = if WIDE { 27 } else { 14 };
+
+/// Trips on `threshold` failures within `within_ms`, exactly.
+///
+/// `N` is the largest threshold that this type can hold; it costs a word (8 bytes, or 4) each.
+///
+/// A success costs nothing. A failure costs a clock read, at most `threshold` loads and one
+/// exchange.
+///
+/// ```
+/// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, window::Failures};
+///
+/// let clock = ManualClock::new(0);
+/// let breaker = Breaker::new(Failures::<3>::new(3, 1_000)?, Config::DEFAULT, &clock);
+/// breaker.allow()?.failure();
+/// clock.advance(600);
+/// breaker.allow()?.failure();
+/// clock.advance(600); // the first failure is forgotten
+/// breaker.allow()?.failure();
+/// assert_eq!(breaker.snapshot().phase, Phase::Closed);
+/// breaker.allow()?.failure();
+/// assert_eq!(breaker.snapshot().phase, Phase::Open);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Failures<const N: usize>(Ruled<FailuresRule, N>);
+
+impl<const N: usize> Failures<N> {
+    const_unless_loom! {
+        /// `threshold` failures within `within_ms` milliseconds trip.
+        ///
+        /// # Errors
+        ///
+        /// `threshold` must be from 1 to `N`, `within_ms` from 1 to 67,108,864 (18.6 hours).
+        pub const fn new(threshold: u32, within_ms: u64) -> Result<Self, ConfigError> {
+            match FailuresRule::new(threshold, within_ms, N) {
+                Ok(rule) => Ok(Self(Ruled {
+                    rule,
+                    words: Word::zeroes(),
+                })),
+                Err(error) => Err(error),
+            }
+        }
+    }
+}
+
+impl<const N: usize> Judge for Failures<N> {
+    #[inline]
+    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
+        self.0.count(bad, call)
+    }
+
+    fn sweep<C>(&self, call: &Call<'_, C>) {
+        self.0.sweep(call);
+    }
+}
+
+/// The rule beside its slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FailuresRule {
+    within: Span,
+    /// K−1.
+    slots: u16,
+}
+
+/// What a failure finds in a slot.
+enum Found {
+    /// A failure within the window.
+    Live,
+    /// A stamp that the clock, as read, has not reached.
+    Newer,
+    /// Nothing that counts; of this generation if `own`.
+    Free { own: bool },
+}
+
+impl FailuresRule {
+    pub(crate) const fn new(
+        threshold: u32,
+        within_ms: u64,
+        words: usize,
+    ) -> Result<Self, ConfigError> {
+        let most = if words > u16::MAX as usize {
+            u16::MAX as u64
+        } else {
+            words as u64
+        };
+        let threshold = match within("threshold", threshold as u64, 1, most) {
+            Ok(value) => value,
+            Err(error) => return Err(error),
+        };
+        match within("within_ms", within_ms, 1, MAX_SPAN_MS as u64) {
+            Ok(ms) => Ok(Self {
+                within: Span::new(ms, DIGITS),
+                slots: (threshold - 1) as u16,
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn look(self, slot: Raw, now: Raw, generation: u16) -> Found {
+        let own = tag(slot) == generation;
+        if !own || content(slot) & TAKEN == 0 {
+            Found::Free { own }
+        } else if self.within.is_ahead(slot, now, STAMP) {
+            Found::Newer
+        } else if self.within.is_near(slot, now, STAMP) {
+            Found::Live
+        } else {
+            Found::Free { own }
+        }
+    }
+
+    /// The failure's own walk along the slots.
+    #[cold]
+    fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
+        let mut now = call.now();
+        let mut read_again = false;
+        'walk: loop {
+            let mine = tagged(call.generation, TAKEN | (self.within.units(now) & STAMP));
+            for word in words.iter().take(self.slots as usize) {
+                // Acquire: pairs with the release of the exchange below, so that the look at the
+                // state word that follows is at least as new as the one of the slot's writer.
+                let mut slot = word.first_load(Ordering::Acquire);
+                loop {
+                    match self.look(slot, now, call.generation) {
+                        Found::Live => break,
+                        Found::Newer if !read_again => {
+                            // This thread stalled after it read the clock. Its stamp must not stand
+                            // in for a newer one.
+                            now = call.now();
+                            read_again = true;
+                            continue 'walk;
+                        }
+                        // The clock was set back: that failure is as near as one so far ago.
+                        Found::Newer if self.within.is_near(slot, now, STAMP) => break,
+                        Found::Newer | Found::Free { own: true } => {}
+                        Found::Free { own: false } if call.is_current() => {}
+                        Found::Free { own: false } => return Verdict::Stale,
+                    }
+                    // Release: pairs with the acquire above. Acquire on refusal: as above.
+                    match word.exchange(slot, mine, Ordering::Release, Ordering::Acquire) {
+                        Ok(()) => return Verdict::Holds,
+                        Err(now_there) => slot = now_there,
+                    }
+                }
+            }
+            return Verdict::Trips;
+        }
+    }
+}
+
+impl Rule for FailuresRule {
+    #[inline]
+    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
+        if bad {
+            self.fail(words, call)
+        } else {
+            Verdict::Holds
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What the breaker asks of a window, and what a window may ask of the breaker.
+
+use crate::clock::Clock;
+use crate::outcome::Outcome;
+use crate::state::State;
+use crate::sync::{Ordering, Raw, Word};
+use crate::window::tagged;
+
+/// What a window says to one more outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Verdict {
+    /// Not enough to trip.
+    Holds,
+    /// Enough to trip.
+    Trips,
+    /// The generation ended meanwhile; nothing was written over it.
+    Stale,
+}
+
+impl Verdict {
+    pub(crate) const fn of(trips: bool) -> Self {
+        if trips { Self::Trips } else { Self::Holds }
+    }
+}
+
+/// One call of a generation that is about to enter the window.
+pub(crate) struct Call<'a, C> {
+    pub(crate) state: &'a Word,
+    pub(crate) clock: &'a C,
+    pub(crate) generation: u16,
+}
+
+impl<C: Clock> Call<'_, C> {
+    /// Reads the clock.
+    pub(crate) fn now(&self) -> Raw {
+        self.clock.now_ms() as Raw
+    }
+}
+
+impl<C> Call<'_, C> {
+    /// Whether the breaker is still in this call's generation.
+    ///
+    /// Ask after the word in question was loaded with acquire. A word of a later generation was
+    /// stored with release by a thread that had seen the state word in that generation, so this
+    /// load then sees it too.
+    pub(crate) fn is_current(&self) -> bool {
+        // Relaxed: ordered behind the acquire load of the window's word, see above.
+        State::from_raw(self.state.load(Ordering::Relaxed)).generation() == self.generation
+    }
+}
+
+/// The inside of a window.
+pub(crate) trait Judge {
+    /// Takes in one call that was good or bad.
+    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict;
+
+    /// Takes in one call's outcome: success, slow or failure.
+    #[inline]
+    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
+        self.count(outcome != Outcome::Success, call)
+    }
+
+    /// Forgets generations long gone; see [`tagged::sweep`].
+    fn sweep<C>(&self, call: &Call<'_, C>);
+
+    /// To be called as `call`'s generation begins.
+    fn sweep_if_due<C>(&self, call: &Call<'_, C>) {
+        if tagged::sweep_is_due(call.generation) {
+            self.sweep(call);
+        }
+    }
+}
+
+/// A window that is a rule beside its words.
+pub(crate) trait Rule {
+    /// See [`Judge::count`].
+    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict;
+}
+
+/// A rule with words of its own.
+#[derive(Debug)]
+pub(crate) struct Ruled<R, const WORDS: usize> {
+    pub(crate) rule: R,
+    pub(crate) words: [Word; WORDS],
+}
+
+impl<R: Rule, const WORDS: usize> Judge for Ruled<R, WORDS> {
+    #[inline]
+    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
+        self.rule.count(&self.words, bad, call)
+    }
+
+    fn sweep<C>(&self, call: &Call<'_, C>) {
+        tagged::sweep(&self.words, call);
+    }
+}

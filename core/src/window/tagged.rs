@@ -1,0 +1,81 @@
+//! Window words: a generation's tag in the highest bits, the window's own content below.
+
+use crate::state::GENERATION_BITS;
+use crate::sync::{Ordering, Raw, Word};
+use crate::window::judge::Call;
+
+/// Bits left for the content.
+pub(crate) const CONTENT_BITS: u32 = Raw::BITS - GENERATION_BITS;
+
+const CONTENT: Raw = (1 << CONTENT_BITS) - 1;
+
+/// `content` under the tag of `generation`.
+pub(crate) const fn tagged(generation: u16, content: Raw) -> Raw {
+    ((generation as Raw) << CONTENT_BITS) | (content & CONTENT)
+}
+
+/// The generation that wrote this word.
+pub(crate) const fn tag(word: Raw) -> u16 {
+    (word >> CONTENT_BITS) as u16
+}
+
+/// The word's content.
+pub(crate) const fn content(word: Raw) -> Raw {
+    word & CONTENT
+}
+
+/// The content as `call`'s generation sees it: 0, which every window takes for "empty", where the
+/// word is another generation's; `None` where the call's own generation is over, so that the word
+/// must not be touched.
+///
+/// `word` must have been loaded with acquire.
+#[inline]
+pub(crate) fn content_for<C>(word: Raw, call: &Call<'_, C>) -> Option<Raw> {
+    if tag(word) == call.generation {
+        Some(content(word))
+    } else if call.is_current() {
+        Some(0)
+    } else {
+        None
+    }
+}
+
+/// Empties the words of generations long gone, before their tag's number comes round again.
+///
+/// Called when a generation begins whose number is 0 or half the range. Words whose tag lies in the
+/// other half are then at most half the range old, and no number is used again before all words of
+/// its earlier use were swept.
+pub(crate) fn sweep<C>(words: &[Word], call: &Call<'_, C>) {
+    const HALF: u16 = 1 << (GENERATION_BITS - 1);
+    for word in words {
+        // Acquire, release: the rule of all windows, see the module's head.
+        let _ = word.update(Ordering::Release, Ordering::Acquire, |seen| {
+            let other_half = (tag(seen) ^ call.generation) & HALF != 0;
+            if other_half && call.is_current() {
+                core::ops::ControlFlow::Continue(tagged(call.generation, 0))
+            } else {
+                core::ops::ControlFlow::Break(())
+            }
+        });
+    }
+}
+
+/// Whether a sweep is due as `generation` begins.
+pub(crate) const fn sweep_is_due(generation: u16) -> bool {
+    generation & ((1 << (GENERATION_BITS - 1)) - 1) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_and_contents_share_a_word_without_overlap() {
+        let last = ((1_u32 << GENERATION_BITS) - 1) as u16;
+        let word = tagged(last, Raw::MAX);
+        assert_eq!(word, Raw::MAX);
+        assert_eq!(tag(tagged(last, 0)), last);
+        assert_eq!(content(tagged(last, 0)), 0);
+        assert_eq!(tag(tagged(0, Raw::MAX)), 0);
+    }
+}

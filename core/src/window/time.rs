@@ -1,0 +1,295 @@
+//! A failure rate over a span of time, in buckets.
+//!
+//! Two words a bucket: one counts the good calls, one the bad. A bucket is used again every lap; its
+//! word tells by lap and generation whether it is the present one.
+//!
+//! | bucket's content | wide | narrow |
+//! | ---------------- | ---- | ------ |
+//! | count            |   32 |     16 |
+//! | lap              |   20 |      8 |
+//!
+//! Counts stop at their largest value: 4.3 billion calls in one bucket, or 65,535 where words are
+//! 32 bits wide.
+
+use core::ops::ControlFlow;
+
+use crate::clock::Clock;
+use crate::config::{ConfigError, within};
+use crate::state::MAX_SPAN_MS;
+use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
+use crate::window::judge::{Call, Judge, Rule, Verdict};
+use crate::window::rate::Rate;
+use crate::window::tagged::{self, CONTENT_BITS, content, content_for, tag, tagged};
+
+const COUNT_BITS: u32 = if WIDE { 32 } else { 16 };
+const LAP_BITS: u32 = CONTENT_BITS - COUNT_BITS;
+const MAX_COUNT: Raw = (1 << COUNT_BITS) - 1;
+const MAX_LAP: Raw = (1 << LAP_BITS) - 1;
+
+/// The most buckets.
+const MAX_BUCKETS: usize = 64;
+
+/// Trips when, of the calls of the last `span_ms`, at least `failure_rate_percent` per cent failed,
+/// as soon as at least `min_calls` calls are among them.
+///
+/// The span slides by one of `buckets` buckets at a time: what is judged is the present bucket and
+/// the `buckets` − 1 before it. `BUCKETS` is the most that this type can hold; each costs two words.
+///
+/// Every call costs a clock read, a division and one exchange on a word that all threads share; a
+/// failure, and a success while the window is filling, also a fence and a load of each word.
+///
+/// ```
+/// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, window::Time};
+///
+/// let clock = ManualClock::new(0);
+/// let window = Time::<10>::new(10_000, 10, 50, 4)?;
+/// let breaker = Breaker::new(window, Config::DEFAULT, &clock);
+/// breaker.allow()?.success();
+/// breaker.allow()?.success();
+/// clock.advance(5_000);
+/// breaker.allow()?.failure();
+/// assert_eq!(breaker.snapshot().phase, Phase::Closed); // fewer than 4 calls
+/// breaker.allow()?.failure();
+/// assert_eq!(breaker.snapshot().phase, Phase::Open); // 2 of 4 failed
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Time<const BUCKETS: usize> {
+    rule: TimeRule,
+    good: [Word; BUCKETS],
+    bad: [Word; BUCKETS],
+}
+
+impl<const BUCKETS: usize> Time<BUCKETS> {
+    const_unless_loom! {
+        /// `failure_rate_percent` of the calls of the last `span_ms` milliseconds trip, once there
+        /// are `min_calls`.
+        ///
+        /// # Errors
+        ///
+        /// `buckets` must be from 1 to `BUCKETS` (at most 64), `span_ms` from `buckets` to
+        /// 67,108,864 (a bucket is a whole number of milliseconds, rounded up),
+        /// `failure_rate_percent` from 1 to 100, `min_calls` from 1 to what one bucket can count.
+        pub const fn new(
+            span_ms: u64,
+            buckets: u32,
+            failure_rate_percent: u32,
+            min_calls: u32,
+        ) -> Result<Self, ConfigError> {
+            match TimeRule::new(span_ms, buckets, failure_rate_percent, min_calls, BUCKETS) {
+                Ok(rule) => Ok(Self {
+                    rule,
+                    good: Word::zeroes(),
+                    bad: Word::zeroes(),
+                }),
+                Err(error) => Err(error),
+            }
+        }
+    }
+}
+
+impl<const BUCKETS: usize> Judge for Time<BUCKETS> {
+    #[inline]
+    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
+        self.rule.enter(&self.good, &self.bad, bad, call)
+    }
+
+    fn sweep<C>(&self, call: &Call<'_, C>) {
+        tagged::sweep(&self.good, call);
+        tagged::sweep(&self.bad, call);
+    }
+}
+
+/// The rule beside its words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeRule {
+    rate: Rate,
+    bucket_ms: u32,
+    buckets: u8,
+}
+
+/// A bucket's place in time.
+#[derive(Clone, Copy)]
+struct Place {
+    slot: usize,
+    lap: Raw,
+}
+
+/// What entering a bucket came to.
+#[must_use]
+enum Entry {
+    /// The bucket now counts this many calls of the kind.
+    Counted(Raw),
+    /// The bucket is one that the clock, as read, has not reached.
+    Newer,
+    Stale,
+}
+
+impl TimeRule {
+    pub(crate) const fn new(
+        span_ms: u64,
+        buckets: u32,
+        failure_rate_percent: u32,
+        min_calls: u32,
+        room: usize,
+    ) -> Result<Self, ConfigError> {
+        let room = if room > MAX_BUCKETS {
+            MAX_BUCKETS
+        } else {
+            room
+        };
+        let buckets = match within("buckets", buckets as u64, 1, room as u64) {
+            Ok(buckets) => buckets,
+            Err(error) => return Err(error),
+        };
+        let span_ms = match within("span_ms", span_ms, buckets as u64, MAX_SPAN_MS as u64) {
+            Ok(span_ms) => span_ms,
+            Err(error) => return Err(error),
+        };
+        match Rate::new(failure_rate_percent, min_calls, MAX_COUNT as u32) {
+            Ok(rate) => Ok(Self {
+                rate,
+                bucket_ms: span_ms.div_ceil(buckets),
+                buckets: buckets as u8,
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn place(self, now: Raw) -> Place {
+        // Neither divisor is 0; `max` shows it to the compiler, which then plants no panic.
+        let bucket = now / Raw::from(self.bucket_ms.max(1));
+        let buckets = Raw::from(self.buckets.max(1));
+        Place {
+            slot: (bucket % buckets) as usize,
+            lap: (bucket / buckets) & MAX_LAP,
+        }
+    }
+
+    /// Takes in one call.
+    #[inline]
+    fn enter<C: Clock>(
+        self,
+        good: &[Word],
+        bad: &[Word],
+        is_bad: bool,
+        call: &Call<'_, C>,
+    ) -> Verdict {
+        let row = if is_bad { bad } else { good };
+        let mut place = self.place(call.now());
+        let mut entry = add(row, place, false, call);
+        if matches!(entry, Entry::Newer) {
+            // This thread stalled after it read the clock, or the clock was set back. Only the
+            // second is left when it is read again.
+            place = self.place(call.now());
+            entry = add(row, place, true, call);
+        }
+        match entry {
+            Entry::Counted(calls) if self.needs_judging(is_bad, calls) => {
+                Verdict::of(self.is_reached(good, bad, place, call.generation))
+            }
+            Entry::Counted(_) | Entry::Newer => Verdict::Holds,
+            Entry::Stale => Verdict::Stale,
+        }
+    }
+
+    /// A success can reach the rate in two ways only: it fills the minimum, or it is the first call
+    /// after a bucket expired. Neither holds once its own bucket has more good calls than the
+    /// minimum.
+    fn needs_judging(self, is_bad: bool, calls: Raw) -> bool {
+        is_bad || calls <= Raw::from(self.rate.min_calls())
+    }
+
+    fn is_reached(self, good: &[Word], bad: &[Word], now: Place, generation: u16) -> bool {
+        // Sequentially consistent: of two threads that each enter a bucket and then sum, at least
+        // one sees the other's entry. Without it both could miss the other, and no one trips.
+        fence(Ordering::SeqCst);
+        let bad = self.sum(bad, now, generation);
+        rate_of(self.rate, bad, || self.sum(good, now, generation))
+    }
+
+    /// The calls of one row within the span.
+    fn sum(self, row: &[Word], now: Place, generation: u16) -> Raw {
+        let buckets = row.iter().take(self.buckets.into()).enumerate();
+        buckets
+            .map(|(slot, word)| {
+                let lap = if slot <= now.slot {
+                    now.lap
+                } else {
+                    now.lap.wrapping_sub(1) & MAX_LAP
+                };
+                // Relaxed: ordered by the fence; counts guard no other memory.
+                count_in(word.load(Ordering::Relaxed), lap, generation)
+            })
+            .sum()
+    }
+}
+
+/// Sums the good calls only where there are bad ones.
+fn rate_of(rate: Rate, bad: Raw, good: impl FnOnce() -> Raw) -> bool {
+    bad > 0 && rate.is_reached(bad, bad + good())
+}
+
+const fn lap_of(content: Raw) -> Raw {
+    content >> COUNT_BITS
+}
+
+/// What a word counts for `lap` of `generation`.
+const fn count_in(word: Raw, lap: Raw, generation: u16) -> Raw {
+    if tag(word) == generation && lap_of(content(word)) == lap {
+        word & MAX_COUNT
+    } else {
+        0
+    }
+}
+
+/// Whether a bucket's lap is one that comes after `lap`.
+const fn is_newer(bucket: Raw, lap: Raw) -> bool {
+    let ahead = bucket.wrapping_sub(lap) & MAX_LAP;
+    ahead != 0 && ahead <= MAX_LAP / 2
+}
+
+/// Counts one call in its bucket, which starts again where it holds another lap or generation. A
+/// newer lap is left alone unless `replace_newer`.
+#[inline]
+fn add<C>(row: &[Word], place: Place, replace_newer: bool, call: &Call<'_, C>) -> Entry {
+    let Some(word) = row.get(place.slot) else {
+        return Entry::Counted(MAX_COUNT);
+    };
+    // Acquire, release: the rule of all windows, see the module's head.
+    let stored = word.update(Ordering::Release, Ordering::Acquire, |seen| {
+        let Some(there) = content_for(seen, call) else {
+            return ControlFlow::Break(Entry::Stale);
+        };
+        let (lap, count) = (lap_of(there), there & MAX_COUNT);
+        let count = if lap == place.lap {
+            count
+        } else if is_newer(lap, place.lap) && count > 0 && !replace_newer {
+            return ControlFlow::Break(Entry::Newer);
+        } else {
+            0
+        };
+        if count == MAX_COUNT {
+            ControlFlow::Break(Entry::Counted(count))
+        } else {
+            ControlFlow::Continue(tagged(
+                call.generation,
+                place.lap << COUNT_BITS | (count + 1),
+            ))
+        }
+    });
+    match stored {
+        ControlFlow::Continue((_, new)) => Entry::Counted(new & MAX_COUNT),
+        ControlFlow::Break(entry) => entry,
+    }
+}
+
+impl Rule for TimeRule {
+    #[inline]
+    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
+        let Some((good_row, rest)) = words.split_at_checked(self.buckets.into()) else {
+            return Verdict::Holds;
+        };
+        self.enter(good_row, rest, bad, call)
+    }
+}
