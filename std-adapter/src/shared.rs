@@ -18,9 +18,11 @@ const WORDS: usize = 64;
 /// The window of a [`SharedBreaker`]: any kind for failures, and maybe a rate of slow calls.
 pub type SharedWindow = WithSlow<AnyWindow<WORDS>, Option<AnyWindow<WORDS>>>;
 
+type Listener = Box<dyn Fn(&Transition) + Send + Sync>;
+
 /// Those who want to be told of transitions.
 #[derive(Default)]
-pub struct Listeners(Vec<Box<dyn Fn(&Transition) + Send + Sync>>);
+pub struct Listeners(Vec<Listener>);
 
 impl Observer for Listeners {
     fn transition(&self, transition: &Transition) {
