@@ -178,7 +178,8 @@ mod tests {
     use crate::{Breaker, Config, ManualClock, Phase};
 
     fn radio() -> Breaker<Consecutive, ManualClock> {
-        let config = Config::builder().open_for_ms(100).max_open_ms(800);
+        // Short enough to be exact to the millisecond where words are 32 bits wide, too.
+        let config = Config::builder().open_for_ms(50).max_open_ms(200);
         Breaker::new(
             Consecutive::new(1).unwrap(),
             config.build().unwrap(),
@@ -194,28 +195,28 @@ mod tests {
     fn a_crash_loop_goes_on_with_its_backoff() {
         let before = radio();
         fail(&before);
-        before.clock().advance(100);
+        before.clock().advance(50);
         fail(&before);
         assert_eq!(before.snapshot().streak, 1);
-        before.clock().advance(50);
+        before.clock().advance(25);
         let saved = before.save();
 
         let after = radio();
         after.restore(saved).unwrap();
         let snapshot = after.snapshot();
         assert_eq!((snapshot.phase, snapshot.streak), (Phase::Open, 1));
-        assert_eq!(snapshot.time_left_ms, Some(150));
-        after.clock().advance(150);
+        assert_eq!(snapshot.time_left_ms, Some(75));
+        after.clock().advance(75);
         fail(&after);
         assert_eq!(after.snapshot().streak, 2);
-        assert_eq!(after.snapshot().time_left_ms, Some(400));
+        assert_eq!(after.snapshot().time_left_ms, Some(200));
     }
 
     #[test]
     fn a_probe_that_was_out_at_the_reset_is_asked_for_again() {
         let before = radio();
         fail(&before);
-        before.clock().advance(100);
+        before.clock().advance(50);
         let token = before.allow_token().unwrap();
         let saved = before.save();
 
@@ -231,7 +232,7 @@ mod tests {
     #[test]
     fn an_open_time_longer_than_configured_is_cut() {
         let before = radio();
-        assert!(before.trip_for_ms(800));
+        assert!(before.trip_for_ms(200));
         let short = Config::builder().open_for_ms(100).build().unwrap();
         let after = Breaker::new(Consecutive::new(1).unwrap(), short, ManualClock::new(0));
         after.restore(before.save()).unwrap();
@@ -242,12 +243,12 @@ mod tests {
     fn a_streak_is_kept_while_closed_and_forgotten_after_a_healthy_time() {
         let before = radio();
         fail(&before);
-        before.clock().advance(100);
+        before.clock().advance(50);
         fail(&before);
-        before.clock().advance(200);
+        before.clock().advance(100);
         before.allow().unwrap().success();
         let saved = before.save();
-        for (healthy_ms, streak) in [(100, 2), (101, 0)] {
+        for (healthy_ms, streak) in [(50, 2), (51, 0)] {
             let after = radio();
             after.restore(saved).unwrap();
             after.clock().advance(healthy_ms);
