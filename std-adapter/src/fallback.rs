@@ -6,7 +6,7 @@ use nanobreaker_core::Rejected;
 /// Fallbacks for the results of guarded calls. Each but the first sees why it is needed.
 ///
 /// ```
-/// # use nanobreaker::{Calls, CallError, Fallback, SharedBreaker};
+/// # use nanobreaker::{CallError, CallExt, Fallback, SharedBreaker};
 /// # use std::time::Duration;
 /// # fn rate() -> Result<f64, std::io::Error> { Err(std::io::Error::other("down")) }
 /// # let breaker = SharedBreaker::builder().build()?;

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use nanobreaker::{CallError, Calls, SharedBreaker};
+//! use nanobreaker::{CallError, CallExt, SharedBreaker};
 //!
 //! # async fn charge() -> Result<&'static str, std::io::Error> { Ok("paid") }
 //! # #[tokio::main(flavor = "current_thread")]
@@ -28,7 +28,7 @@
 //! # What is here
 //!
 //! * [`SharedBreaker`]: a handle that is cheap to clone, with everything a server usually wants.
-//! * [`Calls`]: [`call`](Calls::call) and [`call_async`](Calls::call_async) for it and for any
+//! * [`CallExt`]: [`call`](CallExt::call) and [`call_async`](CallExt::call_async) for it and for any
 //!   [`Breaker`], with [`Caller`] for the details: classification, slow calls, hung calls.
 //! * [`Fallback`]: what to do instead, for the results of calls.
 //! * [`CoarseClock`], and `TokioClock` for tests under paused time.
@@ -52,7 +52,7 @@ mod error;
 mod fallback;
 mod shared;
 
-pub use call::{ByResult, Caller, Calls, Classifier};
+pub use call::{ByResult, CallExt, Caller, Classifier};
 pub use clock::CoarseClock;
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nanobreaker_core::window::{AnyWindow, WithSlow};
 use nanobreaker_core::{Breaker, Clock, Config, ConfigBuilder, ConfigError, Observer, Transition};
 
-use crate::call::{Caller, Calls};
+use crate::call::{CallExt, Caller};
 use crate::clock::CoarseClock;
 
 /// The words of a shared breaker's windows: enough for a threshold of 64, 1,024 calls or 32 buckets.
@@ -40,7 +40,7 @@ impl fmt::Debug for Listeners {
 
 /// A breaker that can be cloned and handed around: all clones are the same breaker.
 ///
-/// It dereferences to its [`Breaker`], and makes calls through [`Calls`]. It takes about a kilobyte,
+/// It dereferences to its [`Breaker`], and makes calls through [`CallExt`]. It takes about a kilobyte,
 /// since its window can be of any kind; for hundreds of thousands of breakers, or for one in a
 /// `static`, build a [`Breaker`] with the very window you need.
 pub struct SharedBreaker<C: Clock = CoarseClock> {
@@ -98,7 +98,7 @@ impl<C: Clock> fmt::Debug for SharedBreaker<C> {
     }
 }
 
-impl<C: Clock> Calls for SharedBreaker<C> {
+impl<C: Clock> CallExt for SharedBreaker<C> {
     type Window = SharedWindow;
     type Clock = C;
     type Observer = Listeners;
@@ -210,7 +210,7 @@ impl<C: Clock> SharedBreakerBuilder<C> {
     }
 
     /// Trips when `failure_rate_percent` of the last `size` calls (at most 1,024) failed: see
-    /// [`Calls`](nanobreaker_core::window::Calls).
+    /// [`CallExt`](nanobreaker_core::window::Calls).
     pub fn failure_rate_of_calls(
         mut self,
         size: u32,

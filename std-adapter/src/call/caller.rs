@@ -13,11 +13,11 @@ use crate::error::CallError;
 
 /// Makes calls through a breaker.
 ///
-/// Comes from [`Calls::calls`](crate::Calls::calls); costs nothing to make, and can be kept and used
+/// Comes from [`CallExt::calls`](crate::CallExt::calls); costs nothing to make, and can be kept and used
 /// for any number of calls.
 ///
 /// ```
-/// use nanobreaker::{Calls, Outcome, SharedBreaker};
+/// use nanobreaker::{CallExt, Outcome, SharedBreaker};
 /// use std::time::Duration;
 ///
 /// # struct Response { status: u16 }

@@ -16,7 +16,7 @@ use crate::error::CallError;
 /// the settings that it was built with.
 ///
 /// [`calls`](Self::calls) gives a [`Caller`], which can be told how to judge them.
-pub trait Calls {
+pub trait CallExt {
     /// The breaker's window.
     type Window: Window;
     /// The breaker's clock.
@@ -33,7 +33,7 @@ pub trait Calls {
     /// Costs what [`Breaker::allow`] and [`Breaker::record`] cost, and no allocation.
     ///
     /// ```
-    /// use nanobreaker::{Breaker, Calls, CoarseClock, Config, checked, window::Failures};
+    /// use nanobreaker::{Breaker, CallExt, CoarseClock, Config, checked, window::Failures};
     ///
     /// static FILES: Breaker<Failures<5>, CoarseClock> = Breaker::new(
     ///     checked!(Failures::new(5, 10_000)),
@@ -71,7 +71,7 @@ pub trait Calls {
     }
 }
 
-impl<W: Window, C: Clock, O: Observer> Calls for Breaker<W, C, O> {
+impl<W: Window, C: Clock, O: Observer> CallExt for Breaker<W, C, O> {
     type Window = W;
     type Clock = C;
     type Observer = O;

@@ -4,13 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
 
-use nanobreaker_core::window::{Calls as CallsWindow, Consecutive, WithSlow};
+use nanobreaker_core::window::{Calls, Consecutive, WithSlow};
 use nanobreaker_core::{Config, ManualClock, Observer, Phase, Transition};
 use tokio::task::yield_now;
 use tokio::time::{advance, sleep};
 
 use super::*;
-use crate::{Calls, SharedBreaker, TokioClock};
+use crate::{CallExt, SharedBreaker, TokioClock};
 
 type Failed = Result<u32, &'static str>;
 
@@ -228,9 +228,9 @@ fn a_future_that_is_never_polled_takes_no_place() {
     assert_eq!(breaker.snapshot().phase, Phase::Open);
 }
 
-fn with_slow_window() -> Breaker<WithSlow<Consecutive, CallsWindow<1>>, TokioClock> {
+fn with_slow_window() -> Breaker<WithSlow<Consecutive, Calls<1>>, TokioClock> {
     let failed = Consecutive::new(1).unwrap();
-    let slow = CallsWindow::new(1, 100, 1).unwrap();
+    let slow = Calls::new(1, 100, 1).unwrap();
     Breaker::new(
         WithSlow::new(failed, slow),
         Config::DEFAULT,
