@@ -51,6 +51,7 @@ mod clock;
 mod error;
 mod fallback;
 mod shared;
+mod stripes;
 
 pub use call::{ByResult, CallExt, Caller, Classifier};
 pub use clock::CoarseClock;
@@ -60,3 +61,4 @@ pub use error::CallError;
 pub use fallback::Fallback;
 pub use nanobreaker_core::*;
 pub use shared::{Listeners, SharedBreaker, SharedBreakerBuilder, SharedWindow};
+pub use stripes::ThreadStripes;

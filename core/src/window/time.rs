@@ -11,6 +11,7 @@
 //! Counts stop at their largest value: 4.3 billion calls in one bucket, or 65,535 where words are
 //! 32 bits wide.
 
+use core::iter;
 use core::ops::ControlFlow;
 
 use crate::clock::Clock;
@@ -91,7 +92,8 @@ impl<const BUCKETS: usize> Time<BUCKETS> {
 impl<const BUCKETS: usize> Judge for Time<BUCKETS> {
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        self.rule.enter(&self.good, &self.bad, bad, call)
+        let good = iter::once(&self.good[..]);
+        self.rule.enter(&self.good, good, &self.bad, bad, call)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
@@ -166,16 +168,18 @@ impl TimeRule {
         }
     }
 
-    /// Takes in one call.
+    /// Takes in one call: a good one in the row `own`. The good calls are those of all rows in
+    /// `good`, `own` among them.
     #[inline]
-    fn enter<C: Clock>(
+    pub(crate) fn enter<'a, C: Clock>(
         self,
-        good: &[Word],
+        own: &[Word],
+        good: impl Iterator<Item = &'a [Word]>,
         bad: &[Word],
         is_bad: bool,
         call: &Call<'_, C>,
     ) -> Verdict {
-        let row = if is_bad { bad } else { good };
+        let row = if is_bad { bad } else { own };
         let mut place = self.place(call.now());
         let mut entry = add(row, place, false, call);
         if matches!(entry, Entry::Newer) {
@@ -200,12 +204,22 @@ impl TimeRule {
         is_bad || calls <= Raw::from(self.rate.min_calls())
     }
 
-    fn is_reached(self, good: &[Word], bad: &[Word], now: Place, generation: u16) -> bool {
+    fn is_reached<'a>(
+        self,
+        good: impl Iterator<Item = &'a [Word]>,
+        bad: &[Word],
+        now: Place,
+        generation: u16,
+    ) -> bool {
         // Sequentially consistent: of two threads that each enter a bucket and then sum, at least
         // one sees the other's entry. Without it both could miss the other, and no one trips.
         fence(Ordering::SeqCst);
         let bad = self.sum(bad, now, generation);
-        rate_of(self.rate, bad, || self.sum(good, now, generation))
+        // The good calls are summed only where there are bad ones.
+        bad > 0 && {
+            let good: Raw = good.map(|row| self.sum(row, now, generation)).sum();
+            self.rate.is_reached(bad, bad + good)
+        }
     }
 
     /// The calls of one row within the span.
@@ -223,11 +237,6 @@ impl TimeRule {
             })
             .sum()
     }
-}
-
-/// Sums the good calls only where there are bad ones.
-fn rate_of(rate: Rate, bad: Raw, good: impl FnOnce() -> Raw) -> bool {
-    bad > 0 && rate.is_reached(bad, bad + good())
 }
 
 const fn lap_of(content: Raw) -> Raw {
@@ -287,9 +296,9 @@ fn add<C>(row: &[Word], place: Place, replace_newer: bool, call: &Call<'_, C>) -
 impl Rule for TimeRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some((good_row, rest)) = words.split_at_checked(self.buckets.into()) else {
+        let Some((good_row, bad_row)) = words.split_at_checked(self.buckets.into()) else {
             return Verdict::Holds;
         };
-        self.enter(good_row, rest, bad, call)
+        self.enter(good_row, iter::once(good_row), bad_row, bad, call)
     }
 }
