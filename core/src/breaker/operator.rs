@@ -174,8 +174,10 @@ const fn lets_calls_pass(state: State) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use core::cell::Cell;
+
     use crate::window::Consecutive;
-    use crate::{Breaker, Config, ManualClock, Phase};
+    use crate::{Breaker, Config, ManualClock, Observer, Phase, Transition};
 
     fn radio() -> Breaker<Consecutive, ManualClock> {
         // Short enough to be exact to the millisecond where words are 32 bits wide, too.
@@ -255,6 +257,29 @@ mod tests {
             fail(&after);
             assert_eq!(after.snapshot().streak, streak);
         }
+    }
+
+    #[test]
+    fn staying_open_for_longer_is_no_transition() {
+        struct Count(Cell<u32>);
+        impl Observer for Count {
+            fn transition(&self, _: &Transition) {
+                self.0.set(self.0.get() + 1);
+            }
+        }
+        let breaker = Breaker::with_observer(
+            Consecutive::new(1).unwrap(),
+            Config::builder().max_open_ms(60_000).build().unwrap(),
+            ManualClock::new(0),
+            Count(Cell::new(0)),
+        );
+        assert!(breaker.trip_for_ms(1_000));
+        let generation = breaker.snapshot().generation;
+        assert!(breaker.trip_for_ms(30_000));
+        assert!(!breaker.trip_for_ms(1_000), "not later than it is already");
+        assert_eq!(breaker.observer().0.get(), 1);
+        assert_eq!(breaker.snapshot().generation, generation);
+        assert!(breaker.snapshot().time_left_ms > Some(29_000));
     }
 
     #[test]
