@@ -56,6 +56,7 @@ where
     F: Fn() -> S + Copy + Send + Sync + 'static,
 {
     /// Takes more steps than usual to set up, or to look at the end.
+    #[cfg(nanobreaker_narrow)]
     pub(crate) fn long(self, most_steps: usize) -> Self {
         Self { most_steps, ..self }
     }

@@ -20,7 +20,6 @@ mod windows;
 mod generations;
 mod healthy;
 mod probes;
-mod sources;
 mod sweeps;
 mod ticks;
 mod time;

@@ -16,6 +16,9 @@ pub(crate) const OPEN_MS: u64 = 1_000;
 pub(crate) const LEASE_MS: u64 = 400;
 pub(crate) const RAMP_MS: u64 = 500;
 
+/// A reading that is never made.
+const NEVER: u64 = u64::MAX;
+
 loom::thread_local! {
     /// What this thread's next clock reading is, and all after that.
     static READINGS: Cell<(u64, u64)> = Cell::new((0, 0));
@@ -24,6 +27,11 @@ loom::thread_local! {
 /// From here on this thread reads `ms`.
 pub(crate) fn at(ms: u64) {
     READINGS.with(|readings| readings.set((ms, ms)));
+}
+
+/// From here on this thread must not read the clock.
+pub(crate) fn reads_no_clock() {
+    at(NEVER);
 }
 
 /// This thread reads `before` once, as if it stalled right after that, and then `after`.
@@ -40,6 +48,7 @@ impl Clock for OwnTime {
         READINGS.with(|readings| {
             let (now, then) = readings.get();
             readings.set((then, then));
+            assert_ne!(now, NEVER, "the clock was read");
             now
         })
     }

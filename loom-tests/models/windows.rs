@@ -8,6 +8,8 @@ use nanobreaker_core::window::{
 pub(crate) const WITHIN_MS: u64 = 1_000;
 /// A bucket of the time window.
 pub(crate) const BUCKET_MS: u64 = WITHIN_MS / 2;
+/// Calls of the window in one word.
+pub(crate) const SHORT: u32 = 8;
 /// The smallest number of calls that takes a tally.
 pub(crate) const TALLIED: u32 = if cfg!(nanobreaker_narrow) { 24 } else { 52 };
 
@@ -24,7 +26,7 @@ pub(crate) fn consecutive(k: u32) -> Consecutive {
 
 /// The calls of one word; all must have failed.
 pub(crate) fn history(k: u32) -> Calls<1> {
-    Calls::new(8, 100, k).unwrap()
+    Calls::new(SHORT, 100, k).unwrap()
 }
 
 /// The calls of a tally beside its outcomes; all must have failed.
