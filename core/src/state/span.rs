@@ -77,10 +77,20 @@ impl Span {
         )
     }
 
-    /// How `deadline`, kept modulo `mask + 1`, looks from `now`.
+    /// How a [`deadline`](Self::deadline), kept modulo `mask + 1`, looks from `now`.
     pub(crate) const fn left(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
+        self.left_of(self.whole_units(), deadline, now, mask)
+    }
+
+    /// How a [`late_deadline`](Self::late_deadline), kept modulo `mask + 1`, looks from `now`.
+    /// Rounded up from the middle of a unit, a fresh one lies a unit further ahead than its span.
+    pub(crate) const fn left_of_late(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
+        let rounding = (self.shift > 0) as Raw;
+        self.left_of(self.whole_units() + rounding, deadline, now, mask)
+    }
+
+    const fn left_of(self, whole: Raw, deadline: Raw, now: Raw, mask: Raw) -> Left {
         let ahead = deadline.wrapping_sub(self.units(now)) & mask;
-        let whole = self.whole_units();
         if ahead == 0 || ahead > 2 * whole {
             Left::Due
         } else if ahead > whole {
@@ -180,6 +190,18 @@ mod tests {
         };
         assert!((10_000 - 64..=10_000).contains(&left), "{left}");
         assert_eq!(span.left(deadline, 11_000, MASK), Left::Due);
+    }
+
+    #[test]
+    fn a_fresh_late_deadline_is_pending_wherever_in_a_unit_it_was_set() {
+        for (ms, digits) in [(16, 4), (10_000, 4), (100, 8), (1, 4)] {
+            let span = Span::new(ms, digits);
+            for now in 0..2_048 {
+                let deadline = span.late_deadline(now);
+                let left = span.left_of_late(deadline, now, MASK);
+                assert!(matches!(left, Left::Pending(left) if left >= ms), "{ms} {now} {left:?}");
+            }
+        }
     }
 
     #[test]
