@@ -89,7 +89,9 @@ mod i2c {
     fn an_error_of_the_bus_keeps_its_kind() {
         let breaker = breaker();
         let mut bus = Guarded::new(Bus::that_answers(Err(ABSENT)), &breaker);
-        let error = bus.transaction(0x70, &mut [Operation::Write(&[])]).unwrap_err();
+        let error = bus
+            .transaction(0x70, &mut [Operation::Write(&[])])
+            .unwrap_err();
         assert_eq!(error.kind(), ABSENT);
         assert!(error.rejected().is_none());
         assert_eq!(error.failed(), Some(ABSENT));
@@ -125,7 +127,10 @@ mod i2c {
         for _ in 0..2 {
             assert!(bus.write(0x70, &[]).is_err());
         }
-        assert!(matches!(bus.write(0x70, &[]), Err(GuardedError::Rejected(_))));
+        assert!(matches!(
+            bus.write(0x70, &[]),
+            Err(GuardedError::Rejected(_))
+        ));
         assert!(matches!(bus.write(0x44, &[]), Err(GuardedError::Failed(_))));
     }
 
@@ -503,13 +508,31 @@ mod asynchronous {
         let mut device = Guarded::new(SpiSide(broken()), &breakers[1]);
         let mut line = Guarded::new(Line(broken()), &breakers[2]);
         for _ in 0..2 {
-            assert!(matches!(poll_once(bus.read(0x70, &mut [0])), Some(Err(GuardedError::Failed(_)))));
-            assert!(matches!(poll_once(device.write(&[0])), Some(Err(GuardedError::Failed(_)))));
-            assert!(matches!(poll_once(line.read(&mut [0])), Some(Err(GuardedError::Failed(_)))));
+            assert!(matches!(
+                poll_once(bus.read(0x70, &mut [0])),
+                Some(Err(GuardedError::Failed(_)))
+            ));
+            assert!(matches!(
+                poll_once(device.write(&[0])),
+                Some(Err(GuardedError::Failed(_)))
+            ));
+            assert!(matches!(
+                poll_once(line.read(&mut [0])),
+                Some(Err(GuardedError::Failed(_)))
+            ));
         }
-        assert!(matches!(poll_once(bus.write(0x70, &[])), Some(Err(GuardedError::Rejected(_)))));
-        assert!(matches!(poll_once(device.read(&mut [0])), Some(Err(GuardedError::Rejected(_)))));
-        assert!(matches!(poll_once(line.flush()), Some(Err(GuardedError::Rejected(_)))));
+        assert!(matches!(
+            poll_once(bus.write(0x70, &[])),
+            Some(Err(GuardedError::Rejected(_)))
+        ));
+        assert!(matches!(
+            poll_once(device.read(&mut [0])),
+            Some(Err(GuardedError::Rejected(_)))
+        ));
+        assert!(matches!(
+            poll_once(line.flush()),
+            Some(Err(GuardedError::Rejected(_)))
+        ));
     }
 
     #[test]

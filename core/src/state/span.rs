@@ -199,7 +199,10 @@ mod tests {
             for now in 0..2_048 {
                 let deadline = span.late_deadline(now);
                 let left = span.left_of_late(deadline, now, MASK);
-                assert!(matches!(left, Left::Pending(left) if left >= ms), "{ms} {now} {left:?}");
+                assert!(
+                    matches!(left, Left::Pending(left) if left >= ms),
+                    "{ms} {now} {left:?}"
+                );
             }
         }
     }
