@@ -58,7 +58,7 @@ cargo_for() {
     # Building `core` is not stable yet; the compiler that comes with these sources can.
     cargo=(env "RUSTC=$rustc" RUSTC_BOOTSTRAP=1
       "CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$target")_LINKER=$linker" cargo)
-    build_flags=(-Zbuild-std=core)
+    build_flags+=(-Zbuild-std=core)
     return
   done
   die "no Rust toolchain for $target. Either of these will do:" \
@@ -67,11 +67,14 @@ cargo_for() {
 }
 
 # build TARGET PROFILE [cargo's arguments]: builds binaries of this package.
+# With SINGLE_CORE set, exchanges on a Cortex-M0 mask interrupts themselves instead of asking for a
+# critical section.
 build() {
   local target=$1 profile=$2
   local -a cargo build_flags=()
   shift 2
   cargo_for "$target"
+  [ -z "${SINGLE_CORE:-}" ] || build_flags+=(--no-default-features --features single-core)
   (cd "$root" && "${cargo[@]}" build --quiet --package embedded-example \
     --target "$target" --profile "$profile" "${build_flags[@]}" "$@")
 }

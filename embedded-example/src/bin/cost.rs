@@ -105,7 +105,8 @@ mod firmware {
             sixteen_instructions();
         });
         say!("yardstick {}", twice - once);
-        twice - once == 16
+        // The loops around the two may compile to a few instructions more or less.
+        (twice - once).abs_diff(16) <= 3
     }
 
     #[inline(always)]
