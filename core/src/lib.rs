@@ -63,7 +63,7 @@
 //! | `embedded-io-async` | the same for async byte streams |
 //! | `embedded-time` | a clock over an `embedded_time::Clock` |
 //! | `fugit` | a clock over a function that returns a `fugit::Instant` |
-//! | `heapless` | [`observer::Queue`](observer), a bounded queue of transitions; needs a [critical section](https://docs.rs/critical-section) |
+//! | `heapless` | [`observer::Queue`](observer), a bounded queue of transitions; needs a [critical section](https://docs.rs/critical-section) and Rust 1.88 |
 //! | `serde` | serialization of phases, outcomes, causes, snapshots and transitions |
 //!
 //! # Chips without a compare-and-swap
