@@ -77,10 +77,22 @@ impl Span {
         )
     }
 
-    /// How `deadline`, kept modulo `mask + 1`, looks from `now`.
+    /// How a [`deadline`](Self::deadline), kept modulo `mask + 1`, looks from `now`.
     pub(crate) const fn left(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
-        let ahead = deadline.wrapping_sub(self.units(now)) & mask;
-        let whole = self.whole_units();
+        self.left_of(self.whole_units(), deadline, now, mask)
+    }
+
+    /// How a [`late_deadline`](Self::late_deadline), kept modulo `mask + 1`, looks from `now`.
+    pub(crate) const fn late_left(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
+        // One that was set within a unit, and rounded up, lies a unit further ahead than the span.
+        // Taken for one of a clock set back it would be set anew, and lie there again.
+        let rounding = (self.unit() > 1) as Raw;
+        self.left_of(self.whole_units() + rounding, deadline, now, mask)
+    }
+
+    /// How `deadline` looks, if a fresh one lies at most `whole` units ahead.
+    const fn left_of(self, whole: Raw, deadline: Raw, now: Raw, mask: Raw) -> Left {
+        let ahead = deadline.wrapping_sub(self.units(now)) & mask & self.range();
         if ahead == 0 || ahead > 2 * whole {
             Left::Due
         } else if ahead > whole {
@@ -96,6 +108,7 @@ impl Span {
     /// has passed yet.
     pub(crate) const fn elapsed(self, since: Raw, now: Raw, mask: Raw) -> u32 {
         let whole = self.whole_units();
+        let mask = mask & self.range();
         let ahead = since.wrapping_sub(self.units(now)) & mask;
         if ahead <= whole {
             return 0;
@@ -110,6 +123,7 @@ impl Span {
 
     /// Whether `stamp`, kept modulo `mask + 1`, is one that the clock has yet to reach.
     pub(crate) const fn is_ahead(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
+        let mask = mask & self.range();
         let ahead = stamp.wrapping_sub(self.units(now)) & mask;
         ahead != 0 && ahead <= mask / 2
     }
@@ -117,9 +131,16 @@ impl Span {
     /// Whether `stamp`, kept modulo `mask + 1`, lies at most a span away from `now`, on either side.
     pub(crate) const fn is_near(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
         let whole = self.whole_units();
+        let mask = mask & self.range();
         let behind = self.units(now).wrapping_sub(stamp) & mask;
         let ahead = stamp.wrapping_sub(self.units(now)) & mask;
         behind <= whole || ahead <= whole
+    }
+
+    /// The largest reading of the clock in this span's unit: where units are coarse, a clock of this
+    /// width wraps before the field does.
+    const fn range(self) -> Raw {
+        self.units(Raw::MAX)
     }
 
     const fn unit(self) -> Raw {
@@ -160,6 +181,30 @@ mod tests {
         assert_eq!(span.left(deadline, 999, MASK), Left::Beyond);
         assert_eq!(span.left(deadline, 900, MASK), Left::Beyond);
         assert_eq!(span.left(deadline, 899, MASK), Left::Due);
+    }
+
+    #[test]
+    fn a_late_deadline_is_pending_wherever_in_a_unit_it_was_set() {
+        let lease = Span::new(10_000, 4); // 1,024 ms a unit
+        for now in 0..2_048 {
+            let Left::Pending(left) = lease.late_left(lease.late_deadline(now), now, MASK) else {
+                panic!("set at {now}, a fresh deadline is pending");
+            };
+            assert!((10_000..10_000 + 1_024).contains(&left), "{left}");
+        }
+    }
+
+    #[test]
+    fn the_longest_spans_survive_the_wrap_of_a_clock_as_wide_as_a_word() {
+        let span = Span::new(MAX_SPAN_MS, 8);
+        let now = Raw::MAX - 5;
+        let later = now.wrapping_add(1_000_000);
+        let deadline = span.deadline(now, MAX_SPAN_MS);
+        assert!(matches!(span.left(deadline, later, MASK), Left::Pending(_)));
+        let since = span.units(now);
+        assert!((1..=1_048_576).contains(&span.elapsed(since, later, MASK)));
+        assert!(span.is_near(since, later, MASK));
+        assert!(!span.is_ahead(since, later, MASK));
     }
 
     #[test]
