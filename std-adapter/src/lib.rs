@@ -1,2 +1,64 @@
-//! The std adapter.
+//! A circuit breaker for servers: its healthy path is two loads, however many threads share it.
+//!
+//! A breaker stands between your server and a dependency that can fail. When too many calls fail it
+//! rejects further ones at once, instead of letting each wait for a timeout and take a worker with
+//! it; after a pause it lets a few probes through, and closes again when they succeed.
+//!
+//! ```
+//! use std::time::Duration;
+//! use nanobreaker::{CallError, CallExt, SharedBreaker};
+//!
+//! # async fn charge() -> Result<&'static str, std::io::Error> { Ok("paid") }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let payments = SharedBreaker::builder()
+//!     .failures(5, Duration::from_secs(10)) // 5 failures within 10 s trip
+//!     .open_for(Duration::from_secs(10))
+//!     .build()?;
+//!
+//! match payments.call_async(charge()).await {
+//!     Ok(receipt) => println!("{receipt}"),
+//!     Err(CallError::Rejected(why)) => println!("try again in {:?}", why.retry_after()),
+//!     Err(CallError::Failed(error)) => println!("payment failed: {error}"),
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is here
+//!
+//! * [`SharedBreaker`]: a handle that is cheap to clone, with everything a server usually wants.
+//! * [`CallExt`]: [`call`](CallExt::call) and [`call_async`](CallExt::call_async) for it and for any
+//!   [`Breaker`], with [`Caller`] for the details: classification, slow calls, hung calls.
+//! * [`Fallback`]: what to do instead, for the results of calls.
+//! * [`CoarseClock`], and `TokioClock` for tests under paused time.
+//! * All of [`nanobreaker_core`], for breakers in a `static`, other windows and other clocks.
+//!
+//! # Features
+//!
+//! None is on by default.
+//!
+//! | feature | adds |
+//! | ------- | ---- |
+//! | `serde` | serialization of phases, outcomes, snapshots and transitions |
+//! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+
+mod call;
+mod clock;
+mod error;
+mod fallback;
+mod shared;
+mod stripes;
+
+pub use call::{ByResult, CallExt, Caller, Classifier};
+pub use clock::CoarseClock;
+#[cfg(feature = "tokio")]
+pub use clock::TokioClock;
+pub use error::CallError;
+pub use fallback::Fallback;
 pub use nanobreaker_core::*;
+pub use shared::{Listeners, SharedBreaker, SharedBreakerBuilder, SharedWindow};
+pub use stripes::ThreadStripes;

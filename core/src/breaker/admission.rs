@@ -34,9 +34,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub fn allow(&self) -> Result<Permit<'_, W, C, O>, Rejected> {
         let state = self.load();
         if state.is_healthy() {
-            Ok(self.permit(state, Kind::Counted))
-        } else {
-            self.admit()
+            return Ok(self.permit(state, Kind::Counted));
+        }
+        // A token, not a permit: were this call's result returned as it is, the healthy path's would
+        // have to lie in memory, too.
+        match self.admit() {
+            Ok(token) => Ok(Permit::new(self, token)),
+            Err(rejected) => Err(rejected),
         }
     }
 
@@ -58,15 +62,15 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// Any state but the healthy one.
     #[cold]
-    fn admit(&self) -> Result<Permit<'_, W, C, O>, Rejected> {
+    fn admit(&self) -> Result<Token, Rejected> {
         // Relaxed: the state word stands alone.
         let mut state = State::from_raw(self.state.first_load(Ordering::Relaxed));
         loop {
             match self.look(state) {
-                Look::Pass(permit) => return Ok(permit),
+                Look::Pass(permit) => return Ok(permit.into()),
                 Look::Again(now) => state = now,
                 Look::Reject(_) if state.is_observing() => {
-                    return Ok(self.permit(state, Kind::Uncounted));
+                    return Ok(Token::new(state.generation(), Kind::Uncounted));
                 }
                 Look::Reject(retry_after_ms) => {
                     return Err(Rejected {

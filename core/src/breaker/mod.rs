@@ -202,16 +202,18 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
     }
 
-    /// Every change of the state word is made here: one exchange, and where that made a transition,
-    /// which then has a cause, the observer is told. Returns what the word holds instead where
-    /// another move came first.
+    /// Every change of the state word is made here: one exchange, and where that was a transition the
+    /// observer is told. Steps within a phase have no cause, or one that is not needed. Returns what
+    /// the word holds instead where another move came first.
     fn step(&self, from: State, to: State, cause: Option<Cause>) -> Result<(), State> {
         // Relaxed: the state word stands alone.
         self.state
             .exchange(from.raw(), to.raw(), Ordering::Relaxed, Ordering::Relaxed)
             .map_err(State::from_raw)?;
-        if let Some(cause) = cause {
-            self.tell(from, to, cause);
+        let moved = from.generation() != to.generation() || from.phase() != to.phase();
+        match cause {
+            Some(cause) if moved => self.tell(from, to, cause),
+            _ => {}
         }
         Ok(())
     }

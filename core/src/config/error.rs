@@ -27,18 +27,23 @@ pub(crate) const fn within(
     maximum: u64,
 ) -> Result<u32, ConfigError> {
     if value < minimum || value > maximum {
-        Err(ConfigError {
-            field,
-            value,
-            minimum,
-            maximum,
-        })
+        Err(ConfigError::new(field, value, minimum, maximum))
     } else {
         Ok(value as u32)
     }
 }
 
 impl ConfigError {
+    /// An error for a setting of an adapter's own.
+    pub const fn new(field: &'static str, value: u64, minimum: u64, maximum: u64) -> Self {
+        Self {
+            field,
+            value,
+            minimum,
+            maximum,
+        }
+    }
+
     /// The setting's name.
     pub const fn field(&self) -> &'static str {
         self.field

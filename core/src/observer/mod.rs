@@ -60,6 +60,8 @@ pub enum Cause {
     Disabled,
     /// An operator declared the dependency repaired.
     Reset,
+    /// A saved state was restored.
+    Restored,
 }
 
 impl Cause {
@@ -76,6 +78,7 @@ impl Cause {
             Self::Isolated => "isolated",
             Self::Disabled => "disabled",
             Self::Reset => "reset",
+            Self::Restored => "restored",
         }
     }
 }

@@ -68,10 +68,6 @@ impl Field {
     const fn put(self, value: Raw) -> Raw {
         (value & self.max()) << self.shift
     }
-
-    const fn end(self) -> u32 {
-        self.shift + self.bits
-    }
 }
 
 const fn width(wide: u32, narrow: u32) -> u32 {
@@ -94,9 +90,18 @@ const GIVEN_BACK: Field = Field::after(FAILED, width(3, 2));
 const LEASE: Field = Field::after(GIVEN_BACK, width(25, 6));
 
 const _: () = {
-    assert!(TIME.end() == Raw::BITS, "the times fill the word");
-    assert!(RETURNED.end() == Raw::BITS, "closed fills the word");
-    assert!(LEASE.end() == Raw::BITS, "half-open fills the word");
+    assert!(
+        TIME.shift + TIME.bits == Raw::BITS,
+        "the times fill the word"
+    );
+    assert!(
+        RETURNED.shift + RETURNED.bits == Raw::BITS,
+        "closed fills the word"
+    );
+    assert!(
+        LEASE.shift + LEASE.bits == Raw::BITS,
+        "half-open fills the word"
+    );
 };
 
 /// Significant bits of a span in the word: twice the span must stay well within the field.

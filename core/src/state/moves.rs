@@ -68,7 +68,8 @@ impl State {
         Self((self.0 & !GENERATION.put(GENERATION.max())) | GENERATION.put(next))
     }
 
-    const fn with_streak(self, streak: u8) -> Self {
+    /// The same state with another streak.
+    pub(crate) const fn with_streak(self, streak: u8) -> Self {
         Self((self.0 & !STREAK.put(STREAK.max())) | STREAK.put(streak as Raw))
     }
 

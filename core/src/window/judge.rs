@@ -61,6 +61,12 @@ pub(crate) trait Judge {
         self.count(outcome != Outcome::Success, call)
     }
 
+    /// Whether this window judges anything at all.
+    #[inline]
+    fn is_there(&self) -> bool {
+        true
+    }
+
     /// Forgets generations long gone; see [`tagged::sweep`].
     fn sweep<C>(&self, call: &Call<'_, C>);
 
@@ -68,6 +74,36 @@ pub(crate) trait Judge {
     fn sweep_if_due<C>(&self, call: &Call<'_, C>) {
         if tagged::sweep_is_due(call.generation) {
             self.sweep(call);
+        }
+    }
+}
+
+/// A window that may be missing, where a file or a person chooses; one that is holds whatever comes.
+impl<W: Judge> Judge for Option<W> {
+    #[inline]
+    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
+        match self {
+            Some(window) => window.count(bad, call),
+            None => Verdict::Holds,
+        }
+    }
+
+    #[inline]
+    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
+        match self {
+            Some(window) => window.judge(outcome, call),
+            None => Verdict::Holds,
+        }
+    }
+
+    #[inline]
+    fn is_there(&self) -> bool {
+        self.is_some()
+    }
+
+    fn sweep<C>(&self, call: &Call<'_, C>) {
+        if let Some(window) = self {
+            window.sweep(call);
         }
     }
 }

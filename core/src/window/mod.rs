@@ -7,6 +7,7 @@
 //! | [`Calls`] | a failure rate over the last N calls | a load if all N succeeded, else 1–3 exchanges | 1–3 exchanges |
 //! | [`Time`] | a failure rate over the last T | a clock read, one exchange | the same, and a sum over the buckets |
 //!
+//! [`StripedTime`] is [`Time`] for many cores: a success writes to memory of its own stripe only.
 //! [`WithSlow`] sets a second window beside the first that judges slow calls; [`AnyWindow`] chooses
 //! at run time.
 //!
@@ -25,6 +26,7 @@ mod failures;
 mod judge;
 mod rate;
 mod slow;
+mod striped;
 mod tagged;
 mod time;
 
@@ -33,6 +35,7 @@ pub use calls::{Calls, calls_words};
 pub use consecutive::Consecutive;
 pub use failures::Failures;
 pub use slow::WithSlow;
+pub use striped::{StripedTime, Stripes};
 pub use time::Time;
 
 pub(crate) use judge::{Call, Judge, Verdict};

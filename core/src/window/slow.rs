@@ -7,7 +7,8 @@ use crate::window::judge::{Call, Judge, Verdict};
 /// Two windows side by side: one judges failed calls, one slow calls. Either may trip.
 ///
 /// A [slow](Outcome::Slow) call is good to the first and bad to the second; a failed call the other
-/// way round. Both windows take in every call, so a call costs what both cost.
+/// way round. Both windows take in every call, so a call costs what both cost. Where the second is
+/// an `Option` that is `None`, a slow call is a failure to the first.
 ///
 /// ```
 /// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, window::{Calls, WithSlow}};
@@ -50,8 +51,10 @@ impl<F: Judge, S: Judge> Judge for WithSlow<F, S> {
 
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        let failed = self.failed.count(outcome == Outcome::Failure, call);
-        let slow = self.slow.count(outcome == Outcome::Slow, call);
+        let is_slow = outcome == Outcome::Slow;
+        let is_failure = outcome == Outcome::Failure || (is_slow && !self.slow.is_there());
+        let failed = self.failed.count(is_failure, call);
+        let slow = self.slow.count(is_slow, call);
         match (failed, slow) {
             (Verdict::Trips, _) | (_, Verdict::Trips) => Verdict::Trips,
             (Verdict::Stale, _) | (_, Verdict::Stale) => Verdict::Stale,
@@ -62,5 +65,53 @@ impl<F: Judge, S: Judge> Judge for WithSlow<F, S> {
     fn sweep<C>(&self, call: &Call<'_, C>) {
         self.failed.sweep(call);
         self.slow.sweep(call);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::{Calls, Consecutive};
+    use crate::{Breaker, Config, ManualClock, Phase};
+
+    fn phase_after<F: Judge, S: Judge>(window: WithSlow<F, S>, outcomes: &[Outcome]) -> Phase {
+        let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
+        for outcome in outcomes {
+            breaker.allow().unwrap().record(*outcome);
+        }
+        breaker.snapshot().phase
+    }
+
+    #[test]
+    fn a_slow_call_is_good_to_the_first_window_and_bad_to_the_second() {
+        let windows = || {
+            WithSlow::new(
+                Consecutive::new(2).unwrap(),
+                Calls::<1>::new(4, 75, 4).unwrap(),
+            )
+        };
+        use Outcome::{Failure, Slow, Success};
+        assert_eq!(
+            phase_after(windows(), &[Failure, Slow, Failure]),
+            Phase::Closed
+        );
+        assert_eq!(
+            phase_after(windows(), &[Slow, Slow, Slow, Success]),
+            Phase::Open
+        );
+        assert_eq!(
+            phase_after(windows(), &[Slow, Slow, Failure, Success]),
+            Phase::Closed
+        );
+        assert_eq!(phase_after(windows(), &[Failure, Failure]), Phase::Open);
+    }
+
+    #[test]
+    fn where_no_window_judges_slow_calls_they_are_failures() {
+        let windows = WithSlow::new(Consecutive::new(2).unwrap(), None::<Consecutive>);
+        assert_eq!(
+            phase_after(windows, &[Outcome::Slow, Outcome::Failure]),
+            Phase::Open
+        );
     }
 }

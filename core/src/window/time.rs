@@ -11,6 +11,7 @@
 //! Counts stop at their largest value: 4.3 billion calls in one bucket, or 65,535 where words are
 //! 32 bits wide.
 
+use core::iter;
 use core::ops::ControlFlow;
 
 use crate::clock::Clock;
@@ -91,7 +92,8 @@ impl<const BUCKETS: usize> Time<BUCKETS> {
 impl<const BUCKETS: usize> Judge for Time<BUCKETS> {
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        self.rule.enter(&self.good, &self.bad, bad, call)
+        let good = iter::once(&self.good[..]);
+        self.rule.enter(&self.good, good, &self.bad, bad, call)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
@@ -166,16 +168,18 @@ impl TimeRule {
         }
     }
 
-    /// Takes in one call.
+    /// Takes in one call: a good one in the row `own`. The good calls are those of all rows in
+    /// `good`, `own` among them.
     #[inline]
-    fn enter<C: Clock>(
+    pub(crate) fn enter<'a, C: Clock>(
         self,
-        good: &[Word],
+        own: &[Word],
+        good: impl Iterator<Item = &'a [Word]> + Clone,
         bad: &[Word],
         is_bad: bool,
         call: &Call<'_, C>,
     ) -> Verdict {
-        let row = if is_bad { bad } else { good };
+        let row = if is_bad { bad } else { own };
         let mut place = self.place(call.now());
         let mut entry = add(row, place, false, call);
         if matches!(entry, Entry::Newer) {
@@ -186,7 +190,7 @@ impl TimeRule {
         }
         match entry {
             Entry::Counted(calls) if self.needs_judging(is_bad, calls) => {
-                Verdict::of(self.is_reached(good, bad, place, call.generation))
+                self.judge(good, bad, place, call)
             }
             Entry::Counted(_) | Entry::Newer => Verdict::Holds,
             Entry::Stale => Verdict::Stale,
@@ -200,16 +204,51 @@ impl TimeRule {
         is_bad || calls <= Raw::from(self.rate.min_calls())
     }
 
-    fn is_reached(self, good: &[Word], bad: &[Word], now: Place, generation: u16) -> bool {
+    fn judge<'a, C: Clock>(
+        self,
+        good: impl Iterator<Item = &'a [Word]> + Clone,
+        bad: &[Word],
+        place: Place,
+        call: &Call<'_, C>,
+    ) -> Verdict {
         // Sequentially consistent: of two threads that each enter a bucket and then sum, at least
         // one sees the other's entry. Without it both could miss the other, and no one trips.
         fence(Ordering::SeqCst);
-        let bad = self.sum(bad, now, generation);
-        rate_of(self.rate, bad, || self.sum(good, now, generation))
+        let is_reached = self
+            .is_reached(good.clone(), bad, place, false, call.generation)
+            // Somebody's clock is past this thread's reading, and who entered there may have summed
+            // before this call was in: judge by the clock as it is now.
+            .or_else(|| {
+                let place = self.place(call.now());
+                self.is_reached(good, bad, place, true, call.generation)
+            });
+        Verdict::of(is_reached == Some(true))
+    }
+
+    /// Whether the calls within the span reach the rate; `None` where a bucket is newer than `now`,
+    /// unless those are to be skipped.
+    fn is_reached<'a>(
+        self,
+        mut good: impl Iterator<Item = &'a [Word]>,
+        bad: &[Word],
+        now: Place,
+        skip_newer: bool,
+        generation: u16,
+    ) -> Option<bool> {
+        let bad = self.sum(bad, now, skip_newer, generation)?;
+        // The good calls are summed only where there are bad ones.
+        if bad == 0 {
+            return Some(false);
+        }
+        let good = good.try_fold(0, |sum: Raw, row| {
+            Some(sum + self.sum(row, now, skip_newer, generation)?)
+        })?;
+        Some(self.rate.is_reached(bad, bad + good))
+    }
     }
 
     /// The calls of one row within the span.
-    fn sum(self, row: &[Word], now: Place, generation: u16) -> Raw {
+    fn sum(self, row: &[Word], now: Place, skip_newer: bool, generation: u16) -> Option<Raw> {
         let buckets = row.iter().take(self.buckets.into()).enumerate();
         buckets
             .map(|(slot, word)| {
@@ -219,24 +258,25 @@ impl TimeRule {
                     now.lap.wrapping_sub(1) & MAX_LAP
                 };
                 // Relaxed: ordered by the fence; counts guard no other memory.
-                count_in(word.load(Ordering::Relaxed), lap, generation)
+                let there = word.load(Ordering::Relaxed);
+                let count = count_of(there, generation);
+                match lap_of(content(there)) {
+                    present if present == lap => Some(count),
+                    other if count > 0 && !skip_newer && is_newer(other, lap) => None,
+                    _ => Some(0),
+                }
             })
             .sum()
     }
-}
-
-/// Sums the good calls only where there are bad ones.
-fn rate_of(rate: Rate, bad: Raw, good: impl FnOnce() -> Raw) -> bool {
-    bad > 0 && rate.is_reached(bad, bad + good())
 }
 
 const fn lap_of(content: Raw) -> Raw {
     content >> COUNT_BITS
 }
 
-/// What a word counts for `lap` of `generation`.
-const fn count_in(word: Raw, lap: Raw, generation: u16) -> Raw {
-    if tag(word) == generation && lap_of(content(word)) == lap {
+/// What a word counts for `generation`, in whatever lap.
+const fn count_of(word: Raw, generation: u16) -> Raw {
+    if tag(word) == generation {
         word & MAX_COUNT
     } else {
         0
@@ -287,9 +327,9 @@ fn add<C>(row: &[Word], place: Place, replace_newer: bool, call: &Call<'_, C>) -
 impl Rule for TimeRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some((good_row, rest)) = words.split_at_checked(self.buckets.into()) else {
+        let Some((good_row, bad_row)) = words.split_at_checked(self.buckets.into()) else {
             return Verdict::Holds;
         };
-        self.enter(good_row, rest, bad, call)
+        self.enter(good_row, iter::once(good_row), bad_row, bad, call)
     }
 }

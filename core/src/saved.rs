@@ -1,0 +1,259 @@
+//! A breaker's state as a plain integer that survives a reset of the chip.
+//!
+//! | field    | bits | meaning |
+//! | -------- | ---- | ------- |
+//! | phase    |    3 | 0 closed, 1 open, 2 isolated, 3 disabled |
+//! | observe  |    1 | the observe switch |
+//! | streak   |    4 | trips in a row |
+//! | left     |   27 | milliseconds left of the open time |
+//! | version  |    5 | of this layout: 1 |
+//! | check    |   24 | a hash of the bits below |
+//!
+//! The same whatever the width of words, so that it may be stored by one firmware and read by
+//! another.
+
+use core::fmt;
+
+use crate::phase::Phase;
+use crate::state::MAX_SPAN_MS;
+
+const OBSERVE: u32 = 3;
+const STREAK: u32 = 4;
+const LEFT: u32 = 8;
+const VERSION: u32 = 35;
+const CHECK: u32 = 40;
+
+const CURRENT_VERSION: u8 = 1;
+
+/// What is worth keeping over a reset: generations, probes and the window are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Saved {
+    pub(crate) phase: SavedPhase,
+    pub(crate) observing: bool,
+    pub(crate) streak: u8,
+    pub(crate) left_ms: u32,
+}
+
+/// The phases that make sense after a reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SavedPhase {
+    Closed,
+    Open,
+    Isolated,
+    Disabled,
+}
+
+impl SavedPhase {
+    /// A probe that was out is lost, so half-open goes on as an open time that is over; a ramp that
+    /// was begun is not begun again.
+    pub(crate) const fn of(phase: Phase) -> Self {
+        match phase {
+            Phase::Closed | Phase::Recovering => Self::Closed,
+            Phase::Open | Phase::HalfOpen => Self::Open,
+            Phase::Isolated => Self::Isolated,
+            Phase::Disabled => Self::Disabled,
+        }
+    }
+}
+
+/// An integer that no breaker [saved](crate::Breaker::save).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// Its check does not fit: memory that was never written, or has lost bits.
+    Damaged {
+        /// The integer.
+        saved: u64,
+    },
+    /// It was saved in another layout than this version of the crate knows.
+    Version {
+        /// The layout's version.
+        found: u8,
+        /// The only version that is known.
+        known: u8,
+    },
+    /// A field holds what no breaker saves.
+    OutOfRange {
+        /// The field's name.
+        field: &'static str,
+        /// Its value.
+        value: u32,
+        /// The largest value that is allowed.
+        maximum: u32,
+    },
+}
+
+impl fmt::Display for RestoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Damaged { saved } => write!(f, "{saved:#x} is no saved state: its check differs"),
+            Self::Version { found, known } => {
+                write!(
+                    f,
+                    "the saved state has version {found}, but must have version {known}"
+                )
+            }
+            Self::OutOfRange {
+                field,
+                value,
+                maximum,
+            } => {
+                write!(
+                    f,
+                    "the saved {field} is {value}, but must be at most {maximum}"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for RestoreError {}
+
+impl Saved {
+    pub(crate) const fn to_integer(self) -> u64 {
+        let fields = self.phase as u64
+            | (self.observing as u64) << OBSERVE
+            | (self.streak as u64) << STREAK
+            | (self.left_ms as u64) << LEFT
+            | (CURRENT_VERSION as u64) << VERSION;
+        fields | check_of(fields) << CHECK
+    }
+
+    pub(crate) const fn from_integer(saved: u64) -> Result<Self, RestoreError> {
+        if saved >> CHECK != check_of(saved & ((1 << CHECK) - 1)) {
+            return Err(RestoreError::Damaged { saved });
+        }
+        let version = ((saved >> VERSION) & 0x1F) as u8;
+        if version != CURRENT_VERSION {
+            return Err(RestoreError::Version {
+                found: version,
+                known: CURRENT_VERSION,
+            });
+        }
+        let left_ms = ((saved >> LEFT) & 0x7FF_FFFF) as u32;
+        if left_ms > MAX_SPAN_MS {
+            return Err(RestoreError::OutOfRange {
+                field: "open time",
+                value: left_ms,
+                maximum: MAX_SPAN_MS,
+            });
+        }
+        let phase = match saved & 0x7 {
+            0 => SavedPhase::Closed,
+            1 => SavedPhase::Open,
+            2 => SavedPhase::Isolated,
+            3 => SavedPhase::Disabled,
+            value => {
+                return Err(RestoreError::OutOfRange {
+                    field: "phase",
+                    value: value as u32,
+                    maximum: 3,
+                });
+            }
+        };
+        Ok(Self {
+            phase,
+            observing: saved >> OBSERVE & 1 != 0,
+            streak: (saved >> STREAK & 0xF) as u8,
+            left_ms,
+        })
+    }
+}
+
+/// 24 bits of FNV-1a (Fowler, Noll, Vo, public domain) over the five bytes of the fields. Never what
+/// memory full of zeroes or ones holds.
+const fn check_of(fields: u64) -> u64 {
+    let mut hash: u32 = 0x811C_9DC5;
+    let mut rest = fields;
+    while rest != 0 {
+        hash = (hash ^ (rest as u32 & 0xFF)).wrapping_mul(0x0100_0193);
+        rest >>= 8;
+    }
+    (hash >> 8) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all_phases() -> [SavedPhase; 4] {
+        use SavedPhase::{Closed, Disabled, Isolated, Open};
+        [Closed, Open, Isolated, Disabled]
+    }
+
+    #[test]
+    fn what_is_saved_comes_back() {
+        for phase in all_phases() {
+            for (observing, streak, left_ms) in [(false, 0, 0), (true, 15, MAX_SPAN_MS)] {
+                let saved = Saved {
+                    phase,
+                    observing,
+                    streak,
+                    left_ms,
+                };
+                assert_eq!(Saved::from_integer(saved.to_integer()), Ok(saved));
+            }
+        }
+    }
+
+    #[test]
+    fn any_flipped_bit_is_noticed() {
+        for phase in all_phases() {
+            let saved = Saved {
+                phase,
+                observing: false,
+                streak: 3,
+                left_ms: 5_000,
+            }
+            .to_integer();
+            for bit in 0..64 {
+                let damaged = saved ^ (1 << bit);
+                assert_eq!(
+                    Saved::from_integer(damaged),
+                    Err(RestoreError::Damaged { saved: damaged })
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn memory_that_was_never_written_is_refused() {
+        for saved in [0, u64::MAX, 0xAAAA_AAAA_AAAA_AAAA, 0xDEAD_BEEF_DEAD_BEEF] {
+            assert!(matches!(
+                Saved::from_integer(saved),
+                Err(RestoreError::Damaged { .. })
+            ));
+        }
+    }
+
+    fn with_check(fields: u64) -> u64 {
+        fields | check_of(fields) << CHECK
+    }
+
+    #[test]
+    fn fields_out_of_range_are_refused_by_name() {
+        let version = u64::from(CURRENT_VERSION) << VERSION;
+        let refused = |fields| Saved::from_integer(with_check(fields)).unwrap_err();
+        assert_eq!(
+            refused(version | 5),
+            RestoreError::OutOfRange {
+                field: "phase",
+                value: 5,
+                maximum: 3
+            }
+        );
+        assert_eq!(
+            refused(version | u64::from(MAX_SPAN_MS + 1) << LEFT),
+            RestoreError::OutOfRange {
+                field: "open time",
+                value: MAX_SPAN_MS + 1,
+                maximum: MAX_SPAN_MS
+            }
+        );
+        assert_eq!(
+            refused(2 << VERSION),
+            RestoreError::Version { found: 2, known: 1 }
+        );
+    }
+}

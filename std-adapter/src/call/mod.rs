@@ -1,0 +1,83 @@
+//! Guarded calls: ask, call, judge, record.
+
+mod caller;
+mod classifier;
+mod held;
+
+use nanobreaker_core::window::Window;
+use nanobreaker_core::{Breaker, Clock, Observer};
+
+pub use caller::Caller;
+pub use classifier::{ByResult, Classifier};
+
+use crate::error::CallError;
+
+/// Makes calls through a breaker: any [`Breaker`], or a [`SharedBreaker`](crate::SharedBreaker) with
+/// the settings that it was built with.
+///
+/// [`calls`](Self::calls) gives a [`Caller`], which can be told how to judge them.
+pub trait CallExt {
+    /// The breaker's window.
+    type Window: Window;
+    /// The breaker's clock.
+    type Clock: Clock;
+    /// The breaker's observer.
+    type Observer: Observer;
+
+    /// A caller through this breaker.
+    fn calls(&self) -> Caller<'_, Self::Window, Self::Clock, Self::Observer>;
+
+    /// Makes a blocking call: `Ok` is a success, `Err` a failure. A panic is a failure too, and goes
+    /// on unwinding.
+    ///
+    /// Costs what [`Breaker::allow`] and [`Breaker::record`] cost, and no allocation.
+    ///
+    /// ```
+    /// use nanobreaker::{Breaker, CallExt, CoarseClock, Config, checked, window::Failures};
+    ///
+    /// static FILES: Breaker<Failures<5>, CoarseClock> = Breaker::new(
+    ///     checked!(Failures::new(5, 10_000)),
+    ///     Config::DEFAULT,
+    ///     CoarseClock,
+    /// );
+    /// let text = FILES.call(|| std::fs::read_to_string("/etc/hostname"));
+    /// # drop(text);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Rejected`] if the call must not be made, [`CallError::Failed`] with the call's own
+    /// error.
+    fn call<T, E>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
+        self.calls().call(call)
+    }
+
+    /// Makes an asynchronous call, on any executor: `Ok` is a success, `Err` a failure. A panic is a
+    /// failure too, and goes on unwinding.
+    ///
+    /// The breaker is asked when the returned future is first polled. **Dropping** that future gives
+    /// a probe's place back and counts as no outcome (see [`Caller::slow_after`] for calls that had
+    /// run long already).
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    fn call_async<T, E, F>(&self, call: F) -> impl Future<Output = Result<T, CallError<E>>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        let caller = self.calls();
+        async move { caller.call_async(call).await }
+    }
+}
+
+impl<W: Window, C: Clock, O: Observer> CallExt for Breaker<W, C, O> {
+    type Window = W;
+    type Clock = C;
+    type Observer = O;
+
+    #[inline]
+    fn calls(&self) -> Caller<'_, W, C, O> {
+        Caller::new(self)
+    }
+}

@@ -1,0 +1,74 @@
+//! How a guarded call can fail.
+
+use std::time::Duration;
+
+use nanobreaker_core::Rejected;
+
+/// A guarded call was not made, or was made and failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError<E> {
+    /// The breaker rejected the call: it was not made.
+    #[error("the call was not made")]
+    Rejected(#[source] Rejected),
+    /// The call was made and ended with the caller's own error, unchanged.
+    #[error("the call failed")]
+    Failed(#[source] E),
+}
+
+impl<E> CallError<E> {
+    /// Why the call was not made; `None` if it was.
+    pub const fn rejected(&self) -> Option<&Rejected> {
+        match self {
+            Self::Rejected(rejected) => Some(rejected),
+            Self::Failed(_) => None,
+        }
+    }
+
+    /// When asking again makes sense, if the call was rejected and a time is known.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Rejected(rejected) => rejected.retry_after(),
+            Self::Failed(_) => None,
+        }
+    }
+
+    /// The caller's own error; `None` if the call was not made.
+    pub fn into_failed(self) -> Option<E> {
+        match self {
+            Self::Rejected(_) => None,
+            Self::Failed(error) => Some(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::io;
+
+    use nanobreaker_core::window::Consecutive;
+    use nanobreaker_core::{Breaker, Config, ManualClock};
+
+    use super::*;
+
+    #[test]
+    fn sources_lead_to_the_rejection_and_to_the_callers_error() {
+        let breaker = Breaker::new(
+            Consecutive::new(1).unwrap(),
+            Config::DEFAULT,
+            ManualClock::new(0),
+        );
+        breaker.trip();
+        let rejected: CallError<io::Error> = CallError::Rejected(breaker.allow().unwrap_err());
+        assert_eq!(rejected.retry_after(), Some(Duration::from_secs(10)));
+        let source = rejected.source().unwrap().to_string();
+        assert_eq!(
+            source,
+            "rejected by a breaker that is open; retry after 10000 ms"
+        );
+
+        let failed = CallError::Failed(io::Error::other("refused"));
+        assert_eq!(failed.source().unwrap().to_string(), "refused");
+        assert_eq!(failed.into_failed().unwrap().to_string(), "refused");
+    }
+}

@@ -1,0 +1,390 @@
+//! A breaker behind a handle that is cheap to clone, with what a server usually wants.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nanobreaker_core::window::{AnyWindow, WithSlow};
+use nanobreaker_core::{Breaker, Clock, Config, ConfigBuilder, ConfigError, Observer, Transition};
+
+use crate::call::{CallExt, Caller};
+use crate::clock::CoarseClock;
+
+/// The words of a shared breaker's windows: enough for a threshold of 64, 1,024 calls or 32 buckets.
+const WORDS: usize = 64;
+
+/// The window of a [`SharedBreaker`]: any kind for failures, and maybe a rate of slow calls.
+pub type SharedWindow = WithSlow<AnyWindow<WORDS>, Option<AnyWindow<WORDS>>>;
+
+type Listener = Box<dyn Fn(&Transition) + Send + Sync>;
+
+/// Those who want to be told of transitions.
+#[derive(Default)]
+pub struct Listeners(Vec<Listener>);
+
+impl Observer for Listeners {
+    fn transition(&self, transition: &Transition) {
+        for listener in &self.0 {
+            listener(transition);
+        }
+    }
+}
+
+impl fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Listeners({})", self.0.len())
+    }
+}
+
+/// A breaker that can be cloned and handed around: all clones are the same breaker.
+///
+/// It dereferences to its [`Breaker`], and makes calls through [`CallExt`]. It takes about a kilobyte,
+/// since its window can be of any kind; for hundreds of thousands of breakers, or for one in a
+/// `static`, build a [`Breaker`] with the very window you need.
+pub struct SharedBreaker<C: Clock = CoarseClock> {
+    shared: Arc<Shared<C>>,
+}
+
+struct Shared<C> {
+    breaker: Breaker<SharedWindow, C, Listeners>,
+    slow_after: Option<Duration>,
+    #[cfg(feature = "tokio")]
+    hung_after: Option<Duration>,
+}
+
+impl SharedBreaker {
+    /// A builder that starts with the defaults: 5 failures within 10 s trip, for 10 s.
+    pub fn builder() -> SharedBreakerBuilder {
+        SharedBreakerBuilder {
+            clock: CoarseClock,
+            window: Choice::Failures {
+                threshold: 5,
+                within: Duration::from_secs(10),
+            },
+            slow_window: None,
+            config: Config::builder(),
+            slow_after: None,
+            #[cfg(feature = "tokio")]
+            hung_after: None,
+            listeners: Listeners::default(),
+        }
+    }
+}
+
+impl<C: Clock> Clone for SharedBreaker<C> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<C: Clock> Deref for SharedBreaker<C> {
+    type Target = Breaker<SharedWindow, C, Listeners>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.shared.breaker
+    }
+}
+
+impl<C: Clock> fmt::Debug for SharedBreaker<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SharedBreaker")
+            .field(&self.snapshot())
+            .finish()
+    }
+}
+
+impl<C: Clock> CallExt for SharedBreaker<C> {
+    type Window = SharedWindow;
+    type Clock = C;
+    type Observer = Listeners;
+
+    #[inline]
+    fn calls(&self) -> Caller<'_, SharedWindow, C, Listeners> {
+        let caller = Caller::new(&self.shared.breaker);
+        let caller = match self.shared.slow_after {
+            Some(limit) => caller.slow_after(limit),
+            None => caller,
+        };
+        #[cfg(feature = "tokio")]
+        if let Some(limit) = self.shared.hung_after {
+            return caller.hung_after(limit);
+        }
+        caller
+    }
+}
+
+/// The kinds of window, with settings yet to be checked.
+#[derive(Clone, Copy, Debug)]
+enum Choice {
+    Failures {
+        threshold: u32,
+        within: Duration,
+    },
+    Consecutive {
+        threshold: u32,
+    },
+    Calls {
+        size: u32,
+        percent: u32,
+        min_calls: u32,
+    },
+    Time {
+        span: Duration,
+        buckets: u32,
+        percent: u32,
+        min_calls: u32,
+    },
+}
+
+impl Choice {
+    fn window(self) -> Result<AnyWindow<WORDS>, ConfigError> {
+        match self {
+            Self::Failures { threshold, within } => AnyWindow::failures(threshold, millis(within)),
+            Self::Consecutive { threshold } => AnyWindow::consecutive(threshold),
+            Self::Calls {
+                size,
+                percent,
+                min_calls,
+            } => AnyWindow::calls(size, percent, min_calls),
+            Self::Time {
+                span,
+                buckets,
+                percent,
+                min_calls,
+            } => AnyWindow::time(millis(span), buckets, percent, min_calls),
+        }
+    }
+
+    /// The same for a rate of slow calls, whose settings have names of their own.
+    fn slow_window(self) -> Result<AnyWindow<WORDS>, ConfigError> {
+        self.window().map_err(|error| {
+            let field = match error.field() {
+                "failure_rate_percent" => "slow_rate_percent",
+                field => field,
+            };
+            ConfigError::new(field, error.value(), error.minimum(), error.maximum())
+        })
+    }
+}
+
+/// Whole milliseconds, rounded up, so that nothing but zero becomes zero.
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}
+
+/// Collects the settings of a [`SharedBreaker`]; [`build`](Self::build) checks them.
+///
+/// Durations are rounded up to whole milliseconds. The settings of [`Config`] have its limits and
+/// defaults.
+#[derive(Debug)]
+#[must_use = "call build() to get the breaker"]
+pub struct SharedBreakerBuilder<C = CoarseClock> {
+    clock: C,
+    window: Choice,
+    slow_window: Option<Choice>,
+    config: ConfigBuilder,
+    slow_after: Option<Duration>,
+    #[cfg(feature = "tokio")]
+    hung_after: Option<Duration>,
+    listeners: Listeners,
+}
+
+impl<C: Clock> SharedBreakerBuilder<C> {
+    /// Trips on `threshold` failures (at most 64) within a time: see
+    /// [`Failures`](nanobreaker_core::window::Failures).
+    pub fn failures(mut self, threshold: u32, within: Duration) -> Self {
+        self.window = Choice::Failures { threshold, within };
+        self
+    }
+
+    /// Trips on `threshold` failures in a row: see
+    /// [`Consecutive`](nanobreaker_core::window::Consecutive).
+    pub fn consecutive(mut self, threshold: u32) -> Self {
+        self.window = Choice::Consecutive { threshold };
+        self
+    }
+
+    /// Trips when `failure_rate_percent` of the last `size` calls (at most 1,024) failed: see
+    /// [`CallExt`](nanobreaker_core::window::Calls).
+    pub fn failure_rate_of_calls(
+        mut self,
+        size: u32,
+        failure_rate_percent: u32,
+        min_calls: u32,
+    ) -> Self {
+        self.window = Choice::Calls {
+            size,
+            percent: failure_rate_percent,
+            min_calls,
+        };
+        self
+    }
+
+    /// Trips when `failure_rate_percent` of the calls of the last `span` failed, counted in `buckets`
+    /// (at most 32): see [`Time`](nanobreaker_core::window::Time).
+    pub fn failure_rate_of_time(
+        mut self,
+        span: Duration,
+        buckets: u32,
+        failure_rate_percent: u32,
+        min_calls: u32,
+    ) -> Self {
+        self.window = Choice::Time {
+            span,
+            buckets,
+            percent: failure_rate_percent,
+            min_calls,
+        };
+        self
+    }
+
+    /// A call is slow when it took longer than this: see [`Caller::slow_after`]. A slow call is a
+    /// failure, unless a rate of slow calls judges it.
+    pub fn slow_after(mut self, limit: Duration) -> Self {
+        self.slow_after = Some(limit);
+        self
+    }
+
+    /// Trips also when `slow_rate_percent` of the last `size` calls were slow. Slow calls are then no
+    /// failures.
+    pub fn slow_rate_of_calls(mut self, size: u32, slow_rate_percent: u32, min_calls: u32) -> Self {
+        self.slow_window = Some(Choice::Calls {
+            size,
+            percent: slow_rate_percent,
+            min_calls,
+        });
+        self
+    }
+
+    /// Trips also when `slow_rate_percent` of the calls of the last `span` were slow. Slow calls are
+    /// then no failures.
+    pub fn slow_rate_of_time(
+        mut self,
+        span: Duration,
+        buckets: u32,
+        slow_rate_percent: u32,
+        min_calls: u32,
+    ) -> Self {
+        self.slow_window = Some(Choice::Time {
+            span,
+            buckets,
+            percent: slow_rate_percent,
+            min_calls,
+        });
+        self
+    }
+
+    /// A call that still runs after this long is judged a failure at that moment: see
+    /// [`Caller::hung_after`].
+    #[cfg(feature = "tokio")]
+    pub fn hung_after(mut self, limit: Duration) -> Self {
+        self.hung_after = Some(limit);
+        self
+    }
+
+    /// How long a first trip rejects calls.
+    pub fn open_for(mut self, duration: Duration) -> Self {
+        self.config = self.config.open_for_ms(millis(duration));
+        self
+    }
+
+    /// What backoff may lengthen the open time to.
+    pub fn max_open(mut self, duration: Duration) -> Self {
+        self.config = self.config.max_open_ms(millis(duration));
+        self
+    }
+
+    /// Probes in flight at once while half-open.
+    pub fn probes(mut self, probes: u32) -> Self {
+        self.config = self.config.probes(probes);
+        self
+    }
+
+    /// Probes that must succeed to close.
+    pub fn successes(mut self, successes: u32) -> Self {
+        self.config = self.config.successes(successes);
+        self
+    }
+
+    /// Probes that must fail to open again.
+    pub fn probe_failures(mut self, failures: u32) -> Self {
+        self.config = self.config.failures(failures);
+        self
+    }
+
+    /// How long probes in flight may stay without any answer.
+    pub fn probe_lease(mut self, duration: Duration) -> Self {
+        self.config = self.config.probe_lease_ms(millis(duration));
+        self
+    }
+
+    /// How long the admitted share grows after half-open; zero lets all pass at once.
+    pub fn ramp(mut self, duration: Duration) -> Self {
+        self.config = self.config.ramp_ms(millis(duration));
+        self
+    }
+
+    /// Which part of an open time is cut off at random, in thousandths. Each breaker draws its own
+    /// numbers.
+    pub fn jitter_permille(mut self, permille: u32) -> Self {
+        self.config = self.config.jitter_permille(permille);
+        self
+    }
+
+    /// Whether a trip holds the breaker open until someone resets it.
+    pub fn latch(mut self, latch: bool) -> Self {
+        self.config = self.config.latch(latch);
+        self
+    }
+
+    /// Tells `listener` of each transition, on the thread that made it. May be set more than once.
+    ///
+    /// A listener may call the breaker again. One that panics makes the call panic that made the
+    /// transition, after it took place.
+    pub fn on_transition(mut self, listener: impl Fn(&Transition) + Send + Sync + 'static) -> Self {
+        self.listeners.0.push(Box::new(listener));
+        self
+    }
+
+    /// Reads time from `clock`, for tests.
+    pub fn clock<D: Clock>(self, clock: D) -> SharedBreakerBuilder<D> {
+        SharedBreakerBuilder {
+            clock,
+            window: self.window,
+            slow_window: self.slow_window,
+            config: self.config,
+            slow_after: self.slow_after,
+            #[cfg(feature = "tokio")]
+            hung_after: self.hung_after,
+            listeners: self.listeners,
+        }
+    }
+
+    /// Checks every setting and makes the breaker.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first setting outside its limits.
+    pub fn build(self) -> Result<SharedBreaker<C>, ConfigError> {
+        let failed = self.window.window()?;
+        let slow = self.slow_window.map(Choice::slow_window).transpose()?;
+        let window = WithSlow::new(failed, slow);
+        let config = self.config.build()?;
+        let breaker = Breaker::with_observer(window, config, self.clock, self.listeners);
+        // Seeded by the operating system, once a process, and different for each state.
+        breaker.seed(RandomState::new().hash_one(0) as u32);
+        Ok(SharedBreaker {
+            shared: Arc::new(Shared {
+                breaker,
+                slow_after: self.slow_after,
+                #[cfg(feature = "tokio")]
+                hung_after: self.hung_after,
+            }),
+        })
+    }
+}
