@@ -245,7 +245,6 @@ impl TimeRule {
         })?;
         Some(self.rate.is_reached(bad, bad + good))
     }
-    }
 
     /// The calls of one row within the span.
     fn sum(self, row: &[Word], now: Place, skip_newer: bool, generation: u16) -> Option<Raw> {
