@@ -4,8 +4,8 @@
 
 mod model;
 
-use model::play::{Amount, Length, Script, Step, play};
-use model::settings::{Settings, WIDE, WindowKind};
+use model::play::{Amount, Length, Script, Step, Through, play};
+use model::settings::{Settings, WindowKind};
 use nanobreaker_core::Outcome;
 use proptest::prelude::*;
 
@@ -151,9 +151,14 @@ fn step(clock_goes_back: bool) -> BoxedStrategy<Step> {
 
 fn script(clock_goes_back: bool) -> impl Strategy<Value = Script> {
     let steps = prop::collection::vec(step(clock_goes_back), 1..80);
-    (settings(), any::<bool>(), clock(), steps).prop_map(|(settings, any, clock, steps)| Script {
+    let through = prop_oneof![
+        Just(Through::ItsOwn),
+        Just(Through::Any),
+        Just(Through::Striped)
+    ];
+    (settings(), through, clock(), steps).prop_map(|(settings, through, clock, steps)| Script {
         settings,
-        any,
+        through,
         clock,
         steps,
     })
@@ -206,12 +211,4 @@ proptest! {
     fn generations_that_come_round_again_bring_nothing_back(script in long_script()) {
         agrees(&script)?;
     }
-}
-
-#[test]
-fn the_model_knows_how_wide_the_words_are() {
-    assert_eq!(
-        WIDE,
-        cfg!(all(target_has_atomic = "64", not(nanobreaker_narrow)))
-    );
 }

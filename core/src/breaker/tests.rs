@@ -193,10 +193,10 @@ mod half_open {
 
     #[test]
     fn admits_as_many_probes_as_configured() {
-        let breaker = ready_to_probe(config().probes(3).successes(3));
+        let breaker = ready_to_probe(config().probe_lease_ms(8).probes(3));
         let probes = [(); 3].map(|()| breaker.allow().unwrap());
         assert!(probes.iter().all(crate::Permit::is_probe));
-        assert_eq!(retry_after(&breaker), Some(50));
+        assert_eq!(retry_after(&breaker), Some(8));
         assert_eq!(breaker.snapshot().in_flight, 3);
     }
 
@@ -258,7 +258,7 @@ mod half_open {
 
     #[test]
     fn an_answer_of_one_probe_renews_the_lease_of_the_others() {
-        let breaker = ready_to_probe(config().probe_lease_ms(8).probes(2).successes(9));
+        let breaker = ready_to_probe(config().probe_lease_ms(8).probes(2).successes(8));
         let _leaked = breaker.allow_token().unwrap();
         for _ in 0..7 {
             breaker.clock().advance(7);

@@ -145,6 +145,13 @@ pub struct Course {
     pub model: Model,
 }
 
+/// Between the two steps of a trip.
+#[derive(Clone, Debug)]
+pub struct AboutToTrip {
+    pub generation: u64,
+    pub model: Model,
+}
+
 impl fmt::Display for Course {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}, told {:?}, {}", self.answer, self.told, self.model)
@@ -262,6 +269,32 @@ impl Model {
                 vec![next.answers(Allowed::Done, vec![])]
             }
         }
+    }
+
+    /// Where this outcome is enough to trip: the breaker with the outcome in its window, but before it
+    /// trips. A trip is two steps, and others can come between.
+    pub fn about_to_trip(&self, name: Name, outcome: Outcome, now: Moment) -> Option<AboutToTrip> {
+        let pass = self.passes.get(&name)?;
+        let judged = matches!(self.stage, Stage::Closed { .. } | Stage::Recovering { .. })
+            && pass.generation == self.generation
+            && pass.kind != Kind::Uncounted
+            && !matches!(outcome, Outcome::Ignored | Outcome::Cancelled);
+        let mut model = self.clone();
+        (judged && model.windows.take_in(outcome, now).may_trip).then_some(AboutToTrip {
+            generation: self.generation,
+            model,
+        })
+    }
+
+    /// The second step of a trip, if the generation in which it was judged still stands.
+    pub fn trips_now(&self, generation: u64, now: Moment) -> Vec<Model> {
+        let stands = self.generation == generation
+            && matches!(self.stage, Stage::Closed { .. } | Stage::Recovering { .. });
+        if !stands {
+            return vec![self.clone()];
+        }
+        let ways = self.opened(Cause::ThresholdReached, None, now).into_iter();
+        ways.map(|(open, _)| open).collect()
     }
 
     /// Whether a snapshot at `now` may look like this.
@@ -644,8 +677,8 @@ impl Model {
         courses
     }
 
-    /// The part of the ramp that is over is the share of calls that pass, give or take two of any
-    /// calls in a row.
+    /// The part of the ramp that is over is the share of calls that pass, give or take three of any
+    /// hundred calls in a row, six of any million.
     fn share(
         &self,
         name: Name,
@@ -668,7 +701,8 @@ impl Model {
         let is_fair = |row: Row| {
             let low = row.calls * elapsed.start();
             let high = row.calls * elapsed.end();
-            (row.passed - 2) * ramp <= high && low <= (row.passed + 2) * ramp
+            let off = if row.calls <= 100 { 3 } else { 6 };
+            (row.passed - off) * ramp <= high && low <= (row.passed + off) * ramp
         };
         let left = ramp - elapsed.end()..=ramp - elapsed.start();
         let mut courses = Vec::new();

@@ -3,9 +3,11 @@
 //! After each step the breaker's answer, its snapshot and what its observer was told must be among
 //! what the model allows. The courses that agree are gone on with; none left is a fault.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
-use nanobreaker_core::window::{AnyWindow, Calls, Consecutive, Failures, Time, Window, WithSlow};
+use nanobreaker_core::window::{
+    AnyWindow, Calls, Consecutive, Failures, StripedTime, Stripes, Time, Window, WithSlow,
+};
 use nanobreaker_core::{Breaker, ManualClock, Observer, Outcome, Token, Transition};
 
 use super::settings::{GENERATIONS, Settings, WIDE, WindowKind};
@@ -64,12 +66,33 @@ pub enum Step {
     SetBack(Amount),
 }
 
+/// Which of the types that hold a kind of window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Through {
+    /// The one that holds no other.
+    ItsOwn,
+    /// The one that chooses at run time.
+    Any,
+    /// The one with stripes, where there is one.
+    Striped,
+}
+
+/// Gives each call another stripe than the one before.
+#[derive(Clone, Copy, Debug)]
+struct InTurn;
+
+impl Stripes for InTurn {
+    fn stripe(&self) -> usize {
+        thread_local!(static TURN: Cell<usize> = const { Cell::new(0) });
+        TURN.replace(TURN.get().wrapping_add(1))
+    }
+}
+
 /// A breaker, where its clock starts, and what is done to it.
 #[derive(Clone, Debug)]
 pub struct Script {
     pub settings: Settings,
-    /// Through the window that chooses at run time.
-    pub any: bool,
+    pub through: Through,
     pub clock: u64,
     pub steps: Vec<Step>,
 }
@@ -80,7 +103,7 @@ pub fn play(script: &Script) -> Result<(), String> {
     if let Some(slow) = settings.slow {
         return play_on(script, WithSlow::new(any(settings.window), any(slow)));
     }
-    if script.any {
+    if script.through == Through::Any {
         return play_on(script, any(settings.window));
     }
     match settings.window {
@@ -99,6 +122,21 @@ pub fn play(script: &Script) -> Result<(), String> {
             percent,
             min_calls,
         } => play_on(script, valid(Calls::<8>::new(size, percent, min_calls))),
+        WindowKind::Time {
+            span_ms,
+            buckets,
+            percent,
+            min_calls,
+        } if script.through == Through::Striped => play_on(
+            script,
+            valid(StripedTime::<InTurn, 3, 8>::new(
+                span_ms.into(),
+                buckets,
+                percent,
+                min_calls,
+                InTurn,
+            )),
+        ),
         WindowKind::Time {
             span_ms,
             buckets,

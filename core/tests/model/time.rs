@@ -89,7 +89,11 @@ impl Span {
         let ahead = deadline - now;
         let slack = self.slack();
         if ahead.abs() > self.memory {
-            return vec![Left::Due, Left::Pending(1..=self.ms + slack), Left::Beyond];
+            return vec![
+                Left::Due,
+                Left::Pending(1..=self.ms + 2 * slack),
+                Left::Beyond,
+            ];
         }
         let mut all = Vec::new();
         if ahead <= self.early || ahead > 2 * self.ms - slack {
