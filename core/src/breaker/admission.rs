@@ -179,8 +179,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 /// Whether the call with this number is in the share that may pass after `elapsed` of `ramp`.
 ///
 /// Multiples of the golden ratio's fraction fill the unit interval as evenly as any sequence can
-/// (Knuth, The Art of Computer Programming 3, 6.4, theorem S): of any n calls in a row a share s
-/// passes s × n of them, give or take two.
+/// (Knuth, The Art of Computer Programming 3, 6.4, theorem S): of any hundred calls in a row a share
+/// s passes s × 100, give or take three; of any million, give or take six.
 fn is_in_share(number: u32, elapsed: u32, ramp: u32) -> bool {
     const GOLDEN: u32 = 0x9E37_79B9;
     let point = number.wrapping_mul(GOLDEN);

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::observer::{Cause, Observer};
 use crate::phase::Phase;
 use crate::saved::{RestoreError, Saved, SavedPhase};
-use crate::state::{Left, Opening, State};
+use crate::state::{Opening, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
 
@@ -22,8 +22,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// `Retry-After`: `ms` milliseconds, but from 1 to the configured
     /// [`max_open_ms`](crate::ConfigBuilder::max_open_ms), and without jitter.
     ///
-    /// One that is open already stays open for that long from now, if that is later. Returns whether
-    /// anything changed: an isolated or disabled breaker stays as it is.
+    /// One that is open already stays open for that long from now, if that is later; observers are
+    /// not told, since that is no transition. Returns whether anything changed: an isolated or
+    /// disabled breaker stays as it is.
     ///
     /// ```
     /// # use nanobreaker_core::{Breaker, Config, ManualClock, window::Consecutive};
@@ -156,11 +157,10 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     fn is_over_before(&self, state: State, now: Raw, ms: u32) -> bool {
-        match state.open_time_left(now, self.open_span_of(state)) {
-            Left::Due => true,
-            Left::Pending(left) => left < ms,
-            Left::Beyond => false,
-        }
+        let span = self.open_span_of(state);
+        // A time further ahead than its span, after the clock was set back, counts as one span: that
+        // is what the next call makes of it.
+        state.open_time_left(now, span).ms(span) < ms
     }
 }
 

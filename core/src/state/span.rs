@@ -23,7 +23,7 @@ pub(crate) struct Span {
 pub(crate) enum Left {
     /// It has passed, or is nonsense.
     Due,
-    /// It lies this many milliseconds ahead, at most its span.
+    /// It lies this many milliseconds ahead, at most its span and what rounding it up added.
     Pending(u32),
     /// It lies further ahead than its span: the clock was set back since.
     Beyond,
@@ -77,27 +77,22 @@ impl Span {
         )
     }
 
-    /// How a [`deadline`](Self::deadline), kept modulo `mask + 1`, looks from `now`.
+    /// How `deadline`, kept modulo `mask + 1`, looks from `now`.
     pub(crate) const fn left(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
-        self.left_of(self.whole_units(), deadline, now, mask)
-    }
-
-    /// How a [`late_deadline`](Self::late_deadline), kept modulo `mask + 1`, looks from `now`.
-    /// Rounded up from the middle of a unit, a fresh one lies a unit further ahead than its span.
-    pub(crate) const fn left_of_late(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
-        let rounding = (self.shift > 0) as Raw;
-        self.left_of(self.whole_units() + rounding, deadline, now, mask)
-    }
-
-    const fn left_of(self, whole: Raw, deadline: Raw, now: Raw, mask: Raw) -> Left {
+        let mask = self.range(mask);
         let ahead = deadline.wrapping_sub(self.units(now)) & mask;
+        let whole = self.whole_units();
         if ahead == 0 || ahead > 2 * whole {
-            Left::Due
-        } else if ahead > whole {
-            Left::Beyond
+            return Left::Due;
+        }
+        let begun = now & (self.unit() - 1);
+        let ms = ((ahead << self.shift) - begun) as u32;
+        // A fresh deadline that was rounded up lies less than a unit further ahead than the span:
+        // were it taken for one of a clock set back, setting it anew would never end.
+        if ms < self.ms + self.unit() as u32 {
+            Left::Pending(ms)
         } else {
-            let begun = now & (self.unit() - 1);
-            Left::Pending(((ahead << self.shift) - begun) as u32)
+            Left::Beyond
         }
     }
 
@@ -105,6 +100,7 @@ impl Span {
     /// at most one more than the span. A start at most a span ahead is a clock set back: nothing
     /// has passed yet.
     pub(crate) const fn elapsed(self, since: Raw, now: Raw, mask: Raw) -> u32 {
+        let mask = self.range(mask);
         let whole = self.whole_units();
         let ahead = since.wrapping_sub(self.units(now)) & mask;
         if ahead <= whole {
@@ -120,16 +116,23 @@ impl Span {
 
     /// Whether `stamp`, kept modulo `mask + 1`, is one that the clock has yet to reach.
     pub(crate) const fn is_ahead(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
+        let mask = self.range(mask);
         let ahead = stamp.wrapping_sub(self.units(now)) & mask;
         ahead != 0 && ahead <= mask / 2
     }
 
     /// Whether `stamp`, kept modulo `mask + 1`, lies at most a span away from `now`, on either side.
     pub(crate) const fn is_near(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
+        let mask = self.range(mask);
         let whole = self.whole_units();
         let behind = self.units(now).wrapping_sub(stamp) & mask;
         let ahead = stamp.wrapping_sub(self.units(now)) & mask;
         behind <= whole || ahead <= whole
+    }
+
+    /// What is left of a field's range where the clock itself wraps earlier.
+    const fn range(self, mask: Raw) -> Raw {
+        mask & (Raw::MAX >> self.shift)
     }
 
     const fn unit(self) -> Raw {
@@ -173,6 +176,19 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_spans_survive_the_wrap_of_a_clock_as_wide_as_a_word() {
+        let span = Span::new(MAX_SPAN_MS, 8);
+        let now = Raw::MAX - 5;
+        let later = now.wrapping_add(1_000_000);
+        let deadline = span.deadline(now, MAX_SPAN_MS);
+        assert!(matches!(span.left(deadline, later, MASK), Left::Pending(_)));
+        let since = span.units(now);
+        assert!((1..=1_048_576).contains(&span.elapsed(since, later, MASK)));
+        assert!(span.is_near(since, later, MASK));
+        assert!(!span.is_ahead(since, later, MASK));
+    }
+
+    #[test]
     fn deadlines_survive_the_wrap_of_their_field() {
         let span = Span::new(100, 8);
         let deadline = span.deadline(0xFFFF, 100) & MASK;
@@ -193,16 +209,19 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_late_deadline_is_pending_wherever_in_a_unit_it_was_set() {
-        for (ms, digits) in [(16, 4), (10_000, 4), (100, 8), (1, 4)] {
-            let span = Span::new(ms, digits);
-            for now in 0..2_048 {
-                let deadline = span.late_deadline(now);
-                let left = span.left_of_late(deadline, now, MASK);
-                assert!(
-                    matches!(left, Left::Pending(left) if left >= ms),
-                    "{ms} {now} {left:?}"
-                );
+    fn a_fresh_deadline_is_pending_from_any_millisecond_on() {
+        for ms in [1, 15, 16, 17, 100, 472, 1_000, 10_000, MAX_SPAN_MS] {
+            for digits in [4, 8] {
+                let span = Span::new(ms, digits);
+                for now in (0..2_000).chain([Raw::MAX - 1, Raw::MAX]) {
+                    for deadline in [span.deadline(now, ms), span.late_deadline(now)] {
+                        let left = span.left(deadline, now, MASK);
+                        assert!(
+                            matches!(left, Left::Pending(left) if left < ms + span.unit() as u32),
+                            "{ms} ms, {digits} digits, at {now}: {left:?}"
+                        );
+                    }
+                }
             }
         }
     }

@@ -1,0 +1,1 @@
+//! Nothing but a package for tests to stand in.
