@@ -42,6 +42,7 @@
 //! | ------- | ---- |
 //! | `axum` | a module of that name: 503 with `Retry-After` for rejected requests, and a layer for routes |
 //! | `full` | all of these |
+//! | `reqwest` | a module of that name: a middleware with a breaker per host |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return |
 //! | `tower` | a module of that name: a layer for any service |
@@ -56,6 +57,8 @@ mod call;
 mod clock;
 mod error;
 mod fallback;
+#[cfg(feature = "reqwest")]
+pub mod reqwest;
 mod shared;
 mod stripes;
 #[cfg(feature = "tower")]
