@@ -156,7 +156,7 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
 
     #[inline]
     fn admit(&self) -> Result<Held<&'a Breaker<W, C, O>>, Rejected> {
-        Held::admit(self.breaker, self.limits)
+        Held::admit(&self.breaker, self.limits)
     }
 }
 

@@ -37,13 +37,16 @@ pub struct Held<B: CallExt> {
 }
 
 impl<B: CallExt> Held<B> {
-    /// Asks the breaker.
+    /// Asks the breaker. Only a call that was admitted takes a handle: a rejection writes nothing.
     #[inline]
-    pub(crate) fn admit(breaker: B, limits: Limits) -> Result<Self, Rejected> {
-        let token = breaker.calls().breaker().allow_token()?;
+    pub(crate) fn admit(breaker: &B, limits: Limits) -> Result<Self, Rejected>
+    where
+        B: Clone,
+    {
+        let permit = breaker.calls().breaker().allow()?;
         let mut held = Self {
-            breaker,
-            token: Some(token),
+            breaker: breaker.clone(),
+            token: Some(permit.into()),
             pace: Pace::Fine,
             running: false,
         };

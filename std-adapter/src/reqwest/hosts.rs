@@ -4,7 +4,7 @@ use std::fmt;
 
 use papaya::HashMap;
 
-use nanobreaker_core::{Clock, ConfigError, Phase};
+use nanobreaker_core::{Clock, ConfigError, Phase, Snapshot};
 
 use crate::shared::SharedBreaker;
 
@@ -39,9 +39,9 @@ impl<C: Clock> Hosts<C> {
         let made = (self.make)(host)?;
         let breakers = self.breakers.pin();
         if breakers.len() >= self.max_hosts {
-            self.forget_healthy();
+            self.forget_passable();
         }
-        // Still full: of hosts that are down. This one is guarded for the one call only.
+        // Still full, of hosts that are down: this one's breaker is not kept.
         if breakers.len() >= self.max_hosts {
             return Ok(made);
         }
@@ -63,10 +63,24 @@ impl<C: Clock> Hosts<C> {
             .collect()
     }
 
-    /// Makes room. A closed breaker that is forgotten costs the failures in its window.
-    fn forget_healthy(&self) {
-        let is_closed = |breaker: &SharedBreaker<C>| breaker.snapshot().phase == Phase::Closed;
-        self.breakers.pin().retain(|_, breaker| !is_closed(breaker));
+    /// Makes room: forgets breakers that let the next call pass. That costs what their windows hold,
+    /// and the streaks of their backoff.
+    fn forget_passable(&self) {
+        self.breakers
+            .pin()
+            .retain(|_, breaker| rejects(&breaker.snapshot()));
+    }
+}
+
+/// Whether a next call could be rejected, or an operator decided about them. A breaker that is not
+/// called stays in its phase, so that a time which is over says more.
+fn rejects(snapshot: &Snapshot) -> bool {
+    let is_pending = snapshot.time_left_ms != Some(0);
+    match snapshot.phase {
+        Phase::Closed => false,
+        Phase::HalfOpen => is_pending && snapshot.in_flight > 0,
+        Phase::Open | Phase::Recovering => is_pending,
+        Phase::Isolated | Phase::Disabled => true,
     }
 }
 
@@ -80,23 +94,28 @@ impl<C: Clock> fmt::Debug for Hosts<C> {
 
 #[cfg(test)]
 mod tests {
+    use nanobreaker_core::ManualClock;
+
     use super::*;
 
-    fn hosts(max_hosts: usize) -> Hosts<crate::CoarseClock> {
-        let mut hosts = Hosts::new(|_| SharedBreaker::builder().build());
+    fn hosts(max_hosts: usize) -> Hosts<ManualClock> {
+        let make = |_: &str| SharedBreaker::builder().clock(ManualClock::new(0)).build();
+        let mut hosts = Hosts::new(make);
         hosts.max_hosts = max_hosts;
         hosts
+    }
+
+    fn phase(hosts: &Hosts<ManualClock>, host: &str) -> Option<Phase> {
+        hosts.get(host).map(|breaker| breaker.snapshot().phase)
     }
 
     #[test]
     fn a_host_keeps_its_breaker_and_shares_it_with_no_other() {
         let hosts = hosts(10);
         hosts.get_or_make("a").unwrap().trip();
-        assert_eq!(hosts.get("a").unwrap().snapshot().phase, Phase::Open);
-        assert_eq!(
-            hosts.get_or_make("b").unwrap().snapshot().phase,
-            Phase::Closed
-        );
+        hosts.get_or_make("b").unwrap();
+        assert!(hosts.get_or_make("a").unwrap().allow().is_err());
+        assert_eq!(phase(&hosts, "b"), Some(Phase::Closed));
         assert_eq!(hosts.all().len(), 2);
     }
 
@@ -108,16 +127,44 @@ mod tests {
             hosts.get_or_make(&host.to_string()).unwrap();
             assert!(hosts.all().len() <= 3);
         }
-        assert_eq!(hosts.get("down").unwrap().snapshot().phase, Phase::Open);
+        assert_eq!(phase(&hosts, "down"), Some(Phase::Open));
     }
 
     #[test]
-    fn hosts_beyond_those_that_are_down_are_not_remembered() {
+    fn hosts_beyond_those_that_are_down_are_remembered_once_one_may_be_back() {
         let hosts = hosts(2);
         for host in ["a", "b"] {
             hosts.get_or_make(host).unwrap().trip();
         }
         assert!(hosts.get_or_make("c").unwrap().allow().is_ok());
-        assert!(hosts.get("c").is_none());
+        assert_eq!(phase(&hosts, "c"), None);
+
+        hosts.get("a").unwrap().clock().advance(10_000);
+        hosts.get_or_make("c").unwrap();
+        assert_eq!(phase(&hosts, "a"), None);
+        assert_eq!(phase(&hosts, "b"), Some(Phase::Open));
+        assert_eq!(phase(&hosts, "c"), Some(Phase::Closed));
+    }
+
+    #[test]
+    fn a_host_whose_last_probe_was_cancelled_is_not_remembered_for_ever() {
+        let hosts = hosts(1);
+        let breaker = hosts.get_or_make("left").unwrap();
+        breaker.trip();
+        breaker.clock().advance(10_000);
+        drop(breaker.allow().unwrap());
+        assert_eq!(phase(&hosts, "left"), Some(Phase::HalfOpen));
+        hosts.get_or_make("next").unwrap();
+        assert_eq!(phase(&hosts, "left"), None);
+    }
+
+    #[test]
+    fn what_an_operator_decided_is_remembered() {
+        let hosts = hosts(2);
+        hosts.get_or_make("held").unwrap().isolate();
+        hosts.get_or_make("free").unwrap().disable();
+        hosts.get_or_make("next").unwrap();
+        assert_eq!(phase(&hosts, "held"), Some(Phase::Isolated));
+        assert_eq!(phase(&hosts, "free"), Some(Phase::Disabled));
     }
 }

@@ -58,7 +58,8 @@ impl<C: Clock> BreakerMiddleware<C> {
     ///
     /// The host is as in the URL, with the port where that is not the scheme's own: `example.com`,
     /// `127.0.0.1:8080`, `[::1]:8080`. Up to 10,000 hosts are remembered; then those are forgotten
-    /// whose breakers are closed.
+    /// whose breakers would let the next request pass, and of a host beyond 10,000 that are down none
+    /// is kept.
     ///
     /// Where `make` fails, requests to that host fail with its [`ConfigError`].
     pub fn per_host(

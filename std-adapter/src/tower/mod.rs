@@ -35,7 +35,8 @@
 //!
 //! No allocation. The future owns a clone of the breaker's handle: for a
 //! [`SharedBreaker`](crate::SharedBreaker) or an `Arc` that is one step of a counter that all calls
-//! share, for a `&'static` [`Breaker`](crate::Breaker) nothing.
+//! share, for a `&'static` [`Breaker`](crate::Breaker) nothing. A
+//! rejected call writes nothing.
 //!
 //! # Where to put it
 //!

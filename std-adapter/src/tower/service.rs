@@ -4,7 +4,7 @@ use std::task::{Context, Poll};
 
 use tower_service::Service;
 
-use nanobreaker_core::Outcome;
+use nanobreaker_core::{Outcome, Rejected};
 
 use super::{BreakerFuture, Judge, JudgeCall};
 use crate::call::{CallExt, Held};
@@ -50,8 +50,8 @@ impl<S, B, J> BreakerService<S, B, J> {
 
 impl<S, B: CallExt + Clone, J> BreakerService<S, B, J> {
     #[inline]
-    fn admit(&self) -> Result<Held<B>, nanobreaker_core::Rejected> {
-        Held::admit(self.breaker.clone(), self.breaker.calls().limits())
+    fn admit(&self) -> Result<Held<B>, Rejected> {
+        Held::admit(&self.breaker, self.breaker.calls().limits())
     }
 }
 
