@@ -41,7 +41,7 @@
 //! count as one failure: how often a client tries again says nothing about the host. A probe is
 //! always judged, and an attempt that is [hung](crate::SharedBreakerBuilder::hung_after) is judged
 //! while it hangs. Added *before* the retries, the breaker sees one call, judged by how the last
-//! attempt ended.
+//! attempt ended; an error that was not worth a retry is hidden there, and counts as a failure.
 
 mod hosts;
 mod judge;
