@@ -148,13 +148,24 @@ pub fn compare(mut list: List, plan: &Plan) -> Rows {
     }
     let mut order = Shuffle::new(plan.seed);
     let start = Instant::now();
+    let mut rounds = 0;
     while start.elapsed() < plan.time || runs.iter().any(|run| run.slices.is_empty()) {
+        assert!(
+            start.elapsed() < plan.time * 3,
+            "the machine never let all threads run side by side"
+        );
         order.shuffle(&mut runs);
         for run in &mut runs {
-            run.slices
-                .push(crew.slice(&run.entry.subject, run.threads, run.calls));
+            let slice = crew.slice(&run.entry.subject, run.threads, run.calls);
+            run.slices.extend(slice);
         }
+        rounds += 1;
     }
+    let kept: usize = runs.iter().map(|run| run.slices.len()).sum();
+    eprintln!(
+        "{rounds} slices of each; {} of all thrown away",
+        rounds * runs.len() - kept
+    );
     let mut rows = Rows(runs.iter().map(Run::row).collect());
     rows.sort();
     rows

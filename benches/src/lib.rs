@@ -13,4 +13,5 @@ pub mod rows;
 pub mod slices;
 pub mod statistics;
 pub mod subject;
+pub mod valgrind;
 pub mod yardsticks;

@@ -4,10 +4,13 @@
 //! clock (two readings of about 30 ns), short against the scheduler's quantum, so that most slices are
 //! not interrupted and the median is one that was not. Before the timed part each thread runs a tenth of
 //! the slice untimed, which warms caches and branch predictors, and then all threads start together.
+//!
+//! Each thread keeps to a core of its own, and a slice whose threads did not run side by side for most of
+//! its time (another process had one of the cores) is thrown away: it would show contention that never was.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,7 +25,14 @@ struct Slice {
     subject: Arc<dyn Subject>,
     calls: u64,
     gate: Arc<Gate>,
-    report: Sender<Duration>,
+    report: Sender<Timed>,
+}
+
+/// When a thread's timed part began and ended.
+#[derive(Clone, Copy)]
+struct Timed {
+    start: Instant,
+    end: Instant,
 }
 
 /// Lets the threads of a slice start together.
@@ -46,12 +56,16 @@ impl Gate {
     }
 }
 
+/// The least share of a slice's time in which all of its threads must have run.
+const TOGETHER: f64 = 0.8;
+
 impl Crew {
-    /// A crew for slices of up to `threads` threads.
+    /// A crew for slices of up to `threads` threads. The calling thread is one of them.
     pub fn new(threads: usize) -> Self {
-        let helpers = (1..threads).map(|_| {
+        keep_to_core(0);
+        let helpers = (1..threads).map(|number| {
             let (sender, slices) = channel();
-            thread::spawn(move || help(&slices));
+            thread::spawn(move || help(number, &slices));
             sender
         });
         Self {
@@ -59,9 +73,10 @@ impl Crew {
         }
     }
 
-    /// Runs one slice and answers with nanoseconds per call, as each thread saw it, averaged over the threads.
-    pub fn slice(&self, subject: &Arc<dyn Subject>, threads: usize, calls: u64) -> f64 {
-        let crowded = thread::available_parallelism().is_ok_and(|cores| threads > cores.get());
+    /// Runs one slice and answers with nanoseconds per call, as each thread saw it, averaged over the
+    /// threads. None where the threads did not run side by side.
+    pub fn slice(&self, subject: &Arc<dyn Subject>, threads: usize, calls: u64) -> Option<f64> {
+        let crowded = threads > cores();
         let gate = Arc::new(Gate {
             threads,
             arrived: AtomicUsize::new(0),
@@ -69,19 +84,24 @@ impl Crew {
         });
         let (report, reports) = channel();
         for helper in &self.helpers[..threads - 1] {
-            let (subject, gate, report) = (subject.clone(), gate.clone(), report.clone());
+            let slice = Slice {
+                subject: subject.clone(),
+                calls,
+                gate: gate.clone(),
+                report: report.clone(),
+            };
             helper
-                .send(Slice {
-                    subject,
-                    calls,
-                    gate,
-                    report,
-                })
+                .send(slice)
                 .expect("a helper lives as long as its crew");
         }
         let mine = timed(&**subject, calls, &gate);
-        let others: Duration = reports.iter().take(threads - 1).sum();
-        (mine + others).as_nanos() as f64 / (calls * threads as u64) as f64
+        let mut all = vec![mine];
+        all.extend(reports.iter().take(threads - 1));
+        if !crowded && together(&all) < TOGETHER {
+            return None;
+        }
+        let sum: Duration = all.iter().map(|timed| timed.end - timed.start).sum();
+        Some(sum.as_nanos() as f64 / (calls * threads as u64) as f64)
     }
 
     /// How many calls make a slice of about the given length.
@@ -89,34 +109,69 @@ impl Crew {
         let wanted = slice.as_nanos() as f64;
         let mut calls = 64;
         loop {
-            let taken = self.slice(subject, threads, calls) * calls as f64;
+            let taken = self.slice(subject, threads, calls).unwrap_or(0.0) * calls as f64;
             if taken >= wanted / 4.0 {
                 return ((calls as f64 * wanted / taken) as u64).max(1);
             }
+            // Where the threads start or end apart, longer slices make up for it.
             calls *= 2;
         }
     }
 }
 
-fn help(slices: &Receiver<Slice>) {
-    for Slice {
-        subject,
-        calls,
-        gate,
-        report,
-    } in slices
-    {
-        // The crew may have been dropped in the middle of a slice: then nobody wants to know.
-        let _ = report.send(timed(&*subject, calls, &gate));
+/// The share of the time from the first start to the last end in which all threads ran.
+fn together(all: &[Timed]) -> f64 {
+    let starts = all.iter().map(|timed| timed.start);
+    let ends = all.iter().map(|timed| timed.end);
+    let (Some(first), Some(last)) = (starts.clone().min(), ends.clone().max()) else {
+        return 0.0;
+    };
+    let common = starts
+        .max()
+        .zip(ends.min())
+        .map(|(start, end)| end.saturating_duration_since(start));
+    common.unwrap_or_default().as_secs_f64() / (last - first).as_secs_f64()
+}
+
+/// How many cores there are. Asked once, before any thread keeps to one of them.
+pub fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// Keeps the calling thread on one core, where the system allows it.
+#[cfg(target_os = "linux")]
+fn keep_to_core(number: usize) {
+    // SAFETY: a zeroed set is a valid, empty one; the calls read and write that set alone.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(number % cores(), &mut set);
+        libc::sched_setaffinity(0, size_of_val(&set), &set);
     }
 }
 
-fn timed(subject: &dyn Subject, calls: u64, gate: &Gate) -> Duration {
+/// Keeps the calling thread on one core, where the system allows it.
+#[cfg(not(target_os = "linux"))]
+fn keep_to_core(_: usize) {}
+
+fn help(number: usize, slices: &Receiver<Slice>) {
+    keep_to_core(number);
+    for slice in slices {
+        let timed = timed(&*slice.subject, slice.calls, &slice.gate);
+        // The crew may have been dropped in the middle of a slice: then nobody wants to know.
+        let _ = slice.report.send(timed);
+    }
+}
+
+fn timed(subject: &dyn Subject, calls: u64, gate: &Gate) -> Timed {
     subject.run(calls / 10);
     gate.pass();
     let start = Instant::now();
     subject.run(calls);
-    start.elapsed()
+    Timed {
+        start,
+        end: Instant::now(),
+    }
 }
 
 /// A small generator for shuffling (xorshift64): the order must vary, not be unpredictable.

@@ -4,10 +4,11 @@
 
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
-use std::{env, fs, thread};
+use std::{env, fs};
 
 use benches::comparison::{Plan, compare, everything};
 use benches::counting::Counting;
+use benches::slices::cores;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let (plan, json) = arguments(env::args().skip(1))?;
-    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let cores = cores();
     if plan.threads.iter().any(|&threads| threads > cores) {
         eprintln!(
             "note: more threads than the {cores} cores: their times hold the waiting for a core too"
