@@ -275,8 +275,7 @@ mod tests {
 
     fn stays<P: Peer>(op: Op) {
         let case = Case::<P>::new(op).unwrap();
-        case.run(200_000);
-        assert_eq!(case.once(), op.expected());
+        assert_eq!(case.run(200_000), Some(op.expected()));
     }
 
     #[test]

@@ -45,7 +45,9 @@ fn argument(name: &str) -> Option<u64> {
 
 fn healthy<P: Peer>() -> impl Fn(u64) {
     let case = Case::<P>::new(Op::Healthy).expect("a breaker starts closed");
-    move |calls| case.run(calls)
+    move |calls| {
+        case.run(calls);
+    }
 }
 
 /// Trips, waits, is probed and closes again; backoff grows and starts anew as it goes.
