@@ -1,14 +1,14 @@
 //! The comparison: the list of everything, and the interleaved run over it.
 
-use std::mem::size_of;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::counting::heap_of;
+use crate::apart::Worker;
+use crate::counting::{Cost, cost_of};
 use crate::rows::{Kind, Row, Rows};
-use crate::slices::{Crew, Shuffle};
+use crate::slices::{Crew, Shuffle, calibrate};
 use crate::statistics::summarise;
-use crate::subject::{Answer, Case, Op, Peer, Subject};
+use crate::subject::{Answer, Op, Peer, Subject};
 use crate::{ours, peers, yardsticks};
 
 /// How the run is made.
@@ -39,13 +39,19 @@ impl Default for Plan {
 
 /// One entry of the list.
 pub struct Entry {
-    who: &'static str,
+    who: String,
     kind: Kind,
     op: String,
-    expected: Answer,
-    subject: Arc<dyn Subject>,
-    allocations: f64,
-    bytes: usize,
+    runner: Runner,
+    cost: Cost,
+}
+
+/// Where an entry's slices are run.
+enum Runner {
+    /// In this process; the last call of a slice ends so.
+    Here(Arc<dyn Subject>, Answer),
+    /// In a process of its own.
+    Apart(Arc<Worker>, Op),
 }
 
 /// Collects entries, measuring the heap of each as it is built.
@@ -62,27 +68,33 @@ impl List {
 
     /// Adds the peer doing one operation under a name of its own.
     pub fn add_named<P: Peer>(&mut self, kind: Kind, op: Op, name: &str) {
-        const CALLS: u64 = 1_000;
-        let (case, built) = heap_of(|| {
-            let case = Case::<P>::new(op);
-            // What a breaker sets aside only as it works belongs to it too.
-            case.inspect(|case| {
-                case.run(CALLS);
-            })
-        });
-        let Some(case) = case else { return };
-        let (_, ran) = heap_of(|| case.run(CALLS));
-        // A caller may allocate once to set itself up; that is not per call.
-        let (_, caller) = heap_of(|| case.run(0));
-        self.0.push(Entry {
-            who: P::WHO,
-            kind,
-            op: name.into(),
-            expected: op.expected(),
-            subject: Arc::new(case),
-            allocations: (ran.allocations - caller.allocations) as f64 / CALLS as f64,
-            bytes: size_of::<P>() + built.kept_bytes.max(0) as usize,
-        });
+        if let Some((case, cost)) = cost_of::<P>(op) {
+            let runner = Runner::Here(Arc::new(case), op.expected());
+            self.0.push(Entry {
+                who: P::WHO.into(),
+                kind,
+                op: name.into(),
+                runner,
+                cost,
+            });
+        }
+    }
+
+    /// Adds the peer that runs in a process of its own, where it could be built.
+    pub fn add_apart(&mut self, kind: Kind, worker: Worker) {
+        let worker = Arc::new(worker);
+        for op in Op::ALL {
+            if let Some(cost) = worker.build(op) {
+                let runner = Runner::Apart(worker.clone(), op);
+                self.0.push(Entry {
+                    who: worker.who(),
+                    kind,
+                    op: op.name().into(),
+                    runner,
+                    cost,
+                });
+            }
+        }
     }
 }
 
@@ -139,7 +151,7 @@ pub fn compare(mut list: List, plan: &Plan) -> Rows {
     for entry in &list.0 {
         entry.check();
         for &threads in &plan.threads {
-            let calls = crew.calibrate(&entry.subject, threads, plan.slice);
+            let calls = calibrate(plan.slice, |calls| entry.slice(&crew, threads, calls));
             runs.push(Run {
                 entry,
                 threads,
@@ -158,7 +170,7 @@ pub fn compare(mut list: List, plan: &Plan) -> Rows {
         );
         order.shuffle(&mut runs);
         for run in &mut runs {
-            let slice = crew.slice(&run.entry.subject, run.threads, run.calls);
+            let slice = run.entry.slice(&crew, run.threads, run.calls);
             run.slices.extend(slice);
         }
         rounds += 1;
@@ -174,15 +186,24 @@ pub fn compare(mut list: List, plan: &Plan) -> Rows {
 }
 
 impl Entry {
+    fn slice(&self, crew: &Crew, threads: usize, calls: u64) -> Option<f64> {
+        match &self.runner {
+            Runner::Here(subject, _) => crew.slice(subject, threads, calls),
+            Runner::Apart(worker, op) => worker.slice(*op, threads, calls),
+        }
+    }
+
     fn check(&self) {
-        let answer = self.subject.run(1);
-        assert_eq!(
-            answer,
-            Some(self.expected),
-            "{} {} is not in the state it claims",
-            self.who,
-            self.op
-        );
+        if let Runner::Here(subject, expected) = &self.runner {
+            let answer = subject.run(1);
+            assert_eq!(
+                answer,
+                Some(*expected),
+                "{} {} is not in the state it claims",
+                self.who,
+                self.op
+            );
+        }
     }
 }
 
@@ -191,13 +212,13 @@ impl Run<'_> {
         let entry = self.entry;
         entry.check();
         Row {
-            who: entry.who,
+            who: entry.who.clone(),
             kind: entry.kind,
             op: entry.op.clone(),
             threads: self.threads,
             time: summarise(&self.slices).expect("every run has a slice"),
-            allocations: entry.allocations,
-            bytes: entry.bytes,
+            allocations: entry.cost.allocations,
+            bytes: entry.cost.bytes,
         }
     }
 }

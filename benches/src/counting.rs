@@ -1,7 +1,10 @@
 //! An allocator that counts while it is asked to, and otherwise costs one load.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::mem::size_of;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
+
+use crate::subject::{Case, Op, Peer, Subject};
 
 static COUNTING: AtomicBool = AtomicBool::new(false);
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
@@ -65,4 +68,39 @@ pub fn heap_of<T>(work: impl FnOnce() -> T) -> (T, Heap) {
         kept_bytes: LIVE_BYTES.load(Relaxed) - bytes,
     };
     (result, heap)
+}
+
+/// What one case costs beside its time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Allocations per call.
+    pub allocations: f64,
+    /// Bytes of one breaker with what it keeps on the heap.
+    pub bytes: usize,
+}
+
+/// Builds a case and counts what it costs; None where the peer can't do the operation.
+pub fn cost_of<P: Peer>(op: Op) -> Option<(Case<P>, Cost)> {
+    const CALLS: u64 = 1_000;
+    let (case, built) = heap_of(|| {
+        let case = Case::<P>::new(op)?;
+        // What a breaker sets aside only as it works belongs to it too.
+        assert_eq!(
+            case.run(CALLS),
+            Some(op.expected()),
+            "{} {}",
+            P::WHO,
+            op.name()
+        );
+        Some(case)
+    });
+    let case = case?;
+    let (_, ran) = heap_of(|| case.run(CALLS));
+    // A caller may allocate once to set itself up; that is not per call.
+    let (_, caller) = heap_of(|| case.run(0));
+    let cost = Cost {
+        allocations: (ran.allocations - caller.allocations) as f64 / CALLS as f64,
+        bytes: size_of::<P>() + built.kept_bytes.max(0) as usize,
+    };
+    Some((case, cost))
 }

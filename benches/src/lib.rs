@@ -4,6 +4,7 @@
 //! noise; `machine_code` proves that the healthy path writes nothing; `long_run` goes on for a billion calls.
 //! The criterion groups under `benches/` ask one question each.
 
+pub mod apart;
 pub mod comparison;
 pub mod counting;
 pub mod ours;

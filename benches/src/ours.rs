@@ -5,6 +5,8 @@
 //! | `healthy` | the failure ring: `allow`, then `record` |
 //! | `healthy/guard` | the same through the permit's own methods |
 //! | `healthy/token` | the same without a guard: `allow_token` |
+//! | `healthy/call`, `/call_async` | the same through the adapter's guarded calls |
+//! | `healthy/shared` | the adapter's shared breaker, whose windows are chosen at run time |
 //! | `healthy/consecutive`, `/calls`, `/time` | the other windows; the time window reads the coarse clock |
 //! | `failure` | the failure ring, with a clock that moves on between any two readings, so nothing trips |
 //! | `failure/consecutive` | failures in a row, one success in each thousand so that nothing trips |
@@ -14,12 +16,15 @@
 use std::time::Instant;
 
 use nanobreaker::window::{Calls, Consecutive, Failures, Time, Window};
-use nanobreaker::{Breaker, Clock, Config, Outcome};
+use nanobreaker::{
+    Breaker, CallError, Calls as _, Clock, CoarseClock, Config, Outcome, SharedBreaker,
+};
 
 use crate::comparison::List;
+use crate::poll;
 use crate::rows::Kind;
-use crate::subject::{Answer, Limits, OPEN_FOR, Op, Peer, Work, perform};
-use crate::yardsticks::{coarse_now_ms, counter};
+use crate::subject::{Answer, Fault, Limits, OPEN_FOR, Op, Peer, Work, perform};
+use crate::yardsticks::counter;
 
 const WHO: &str = "nanobreaker";
 
@@ -29,6 +34,9 @@ pub fn add_to(list: &mut List) {
     list.add_named::<ByRecord<MovingRing>>(Kind::Ours, Op::Failure, "failure");
     list.add_named::<ByGuard<Ring>>(Kind::Ours, Op::Healthy, "healthy/guard");
     list.add_named::<ByToken<Ring>>(Kind::Ours, Op::Healthy, "healthy/token");
+    list.add_named::<ByCall<Ring>>(Kind::Ours, Op::Healthy, "healthy/call");
+    list.add_named::<ByCallAsync<Ring>>(Kind::Ours, Op::Healthy, "healthy/call_async");
+    list.add_named::<Shared>(Kind::Ours, Op::Healthy, "healthy/shared");
     list.add_named::<ByRecord<InARow>>(Kind::Ours, Op::Healthy, "healthy/consecutive");
     list.add_named::<ByRecord<OfCalls>>(Kind::Ours, Op::Healthy, "healthy/calls");
     list.add_named::<ByRecord<OfTime>>(Kind::Ours, Op::Healthy, "healthy/time");
@@ -77,7 +85,7 @@ macro_rules! shape {
 
 shape!(
     /// Eight failures within ten seconds.
-    Ring: Failures<8>, Coarse = Failures::new(8, 10_000)
+    Ring: Failures<8>, CoarseClock = Failures::new(8, 10_000)
 );
 shape!(
     /// Eight failures within a step of a clock that always steps on: they never meet.
@@ -89,27 +97,16 @@ shape!(
 );
 shape!(
     /// Five failures in a row.
-    InARow: Consecutive, Coarse = Consecutive::new(5)
+    InARow: Consecutive, CoarseClock = Consecutive::new(5)
 );
 shape!(
     /// Half of the last 40 calls.
-    OfCalls: Calls<1>, Coarse = Calls::new(40, 50, 20)
+    OfCalls: Calls<1>, CoarseClock = Calls::new(40, 50, 20)
 );
 shape!(
     /// Half of the calls of the last ten seconds.
-    OfTime: Time<10>, Coarse = Time::new(10_000, 10, 50, 20)
+    OfTime: Time<10>, CoarseClock = Time::new(10_000, 10, 50, 20)
 );
-
-/// The coarse monotonic clock.
-#[derive(Default)]
-pub struct Coarse;
-
-impl Clock for Coarse {
-    #[inline]
-    fn now_ms(&self) -> u64 {
-        coarse_now_ms()
-    }
-}
 
 /// The standard clock.
 pub struct Standard(Instant);
@@ -230,15 +227,72 @@ impl<S: Shape> Peer for ByToken<S> {
     }
 }
 
+fn answer(called: Result<(), CallError<Fault>>) -> Answer {
+    match called {
+        Ok(()) => Answer::Succeeded,
+        Err(CallError::Failed(Fault)) => Answer::Failed,
+        Err(CallError::Rejected(_)) => Answer::Rejected,
+    }
+}
+
+/// Blocking calls through the adapter.
+pub struct ByCall<S: Shape>(Breaker<S::Window, S::Clock>);
+
+impl<S: Shape> Peer for ByCall<S> {
+    const WHO: &'static str = WHO;
+
+    fn build(_: Limits) -> Self {
+        Self(S::breaker())
+    }
+
+    fn caller(&self) -> impl FnMut(Work) -> Answer {
+        |work| answer(self.0.call(|| perform(work)))
+    }
+}
+
+/// Asynchronous calls through the adapter, ready at their first poll.
+pub struct ByCallAsync<S: Shape>(Breaker<S::Window, S::Clock>);
+
+impl<S: Shape> Peer for ByCallAsync<S> {
+    const WHO: &'static str = WHO;
+
+    fn build(_: Limits) -> Self {
+        Self(S::breaker())
+    }
+
+    fn caller(&self) -> impl FnMut(Work) -> Answer {
+        |work| answer(poll::ready(self.0.call_async(async { perform(work) })))
+    }
+}
+
+/// The adapter's shared breaker: a handle to one on the heap, with windows chosen at run time.
+pub struct Shared(SharedBreaker);
+
+impl Peer for Shared {
+    const WHO: &'static str = WHO;
+
+    fn build(_: Limits) -> Self {
+        Self(
+            SharedBreaker::builder()
+                .build()
+                .expect("the defaults are allowed"),
+        )
+    }
+
+    fn caller(&self) -> impl FnMut(Work) -> Answer {
+        |work| answer(self.0.call(|| perform(work)))
+    }
+}
+
 /// Failures in a row, broken by one success in each thousand: the threshold is the largest there is.
-pub struct SuccessInAThousand(Breaker<Consecutive, Coarse>);
+pub struct SuccessInAThousand(Breaker<Consecutive, CoarseClock>);
 
 impl Peer for SuccessInAThousand {
     const WHO: &'static str = WHO;
 
     fn build(_: Limits) -> Self {
         let window = Consecutive::new(u16::MAX.into()).expect("this limit is allowed");
-        Self(Breaker::new(window, Config::DEFAULT, Coarse))
+        Self(Breaker::new(window, Config::DEFAULT, CoarseClock))
     }
 
     fn caller(&self) -> impl FnMut(Work) -> Answer {
@@ -288,6 +342,9 @@ mod tests {
         }
         stays::<ByGuard<Ring>>(Op::Healthy);
         stays::<ByToken<Ring>>(Op::Healthy);
+        stays::<ByCall<Ring>>(Op::Healthy);
+        stays::<ByCallAsync<Ring>>(Op::Healthy);
+        stays::<Shared>(Op::Healthy);
         stays::<ByRecord<InstantRing>>(Op::Reject);
     }
 

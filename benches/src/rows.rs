@@ -21,7 +21,7 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The crate's name, or `yardstick`.
-    pub who: &'static str,
+    pub who: String,
     /// Whose it is.
     pub kind: Kind,
     /// The operation, with the window or the form after a slash where there are several.
@@ -91,7 +91,7 @@ impl Rows {
             let who = if row.kind == Kind::Ours {
                 format!("**{}**", row.who)
             } else {
-                row.who.into()
+                row.who.clone()
             };
             writeln!(
                 out,
@@ -149,13 +149,13 @@ fn group_place(group: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn row(who: &'static str, kind: Kind, op: &str, threads: usize, median: f64) -> Row {
+    fn row(who: &str, kind: Kind, op: &str, threads: usize, median: f64) -> Row {
         let time = Summary {
             median,
             spread: 0.1,
         };
         Row {
-            who,
+            who: who.into(),
             kind,
             op: op.into(),
             threads,
@@ -204,7 +204,11 @@ mod tests {
     #[test]
     fn the_quickest_come_first_and_yardsticks_last() {
         let rows = rows();
-        let order: Vec<_> = rows.0.iter().map(|row| (row.who, row.threads)).collect();
+        let order: Vec<_> = rows
+            .0
+            .iter()
+            .map(|row| (row.who.as_str(), row.threads))
+            .collect();
         let expected = [
             ("limiter", 1),
             ("ours", 1),

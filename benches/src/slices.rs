@@ -103,19 +103,20 @@ impl Crew {
         let sum: Duration = all.iter().map(|timed| timed.end - timed.start).sum();
         Some(sum.as_nanos() as f64 / (calls * threads as u64) as f64)
     }
+}
 
-    /// How many calls make a slice of about the given length.
-    pub fn calibrate(&self, subject: &Arc<dyn Subject>, threads: usize, slice: Duration) -> u64 {
-        let wanted = slice.as_nanos() as f64;
-        let mut calls = 64;
-        loop {
-            let taken = self.slice(subject, threads, calls).unwrap_or(0.0) * calls as f64;
-            if taken >= wanted / 4.0 {
-                return ((calls as f64 * wanted / taken) as u64).max(1);
-            }
-            // Where the threads start or end apart, longer slices make up for it.
-            calls *= 2;
+/// How many calls make a slice of about the given length, where `slice` runs one and answers as
+/// [`Crew::slice`] does.
+pub fn calibrate(length: Duration, mut slice: impl FnMut(u64) -> Option<f64>) -> u64 {
+    let wanted = length.as_nanos() as f64;
+    let mut calls = 64;
+    loop {
+        let taken = slice(calls).unwrap_or(0.0) * calls as f64;
+        if taken >= wanted / 4.0 {
+            return ((calls as f64 * wanted / taken) as u64).max(1);
         }
+        // Where the threads start or end apart, longer slices make up for it.
+        calls *= 2;
     }
 }
 

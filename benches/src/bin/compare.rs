@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use std::{env, fs};
 
+use benches::apart::Worker;
 use benches::comparison::{Plan, compare, everything};
 use benches::counting::Counting;
+use benches::rows::Kind;
 use benches::slices::cores;
 
 #[global_allocator]
@@ -34,7 +36,12 @@ fn run() -> Result<(), String> {
         );
     }
     eprintln!("{}: {:?} of slices", processor(), plan.time);
-    let rows = compare(everything(), &plan);
+    let mut list = everything();
+    match Worker::start() {
+        Ok(worker) => list.add_apart(Kind::Peer, worker),
+        Err(message) => eprintln!("without ninelives: {message}"),
+    }
+    let rows = compare(list, &plan);
     print!("{}", rows.table());
     if let Some(file) = json {
         fs::write(&file, rows.json()).map_err(|error| format!("{file}: {error}"))?;

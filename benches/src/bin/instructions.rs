@@ -12,7 +12,8 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use benches::ours::{
-    ByGuard, ByRecord, ByToken, InARow, MovingRing, OfCalls, OfTime, Ring, SuccessInAThousand,
+    ByCall, ByCallAsync, ByGuard, ByRecord, ByToken, InARow, MovingRing, OfCalls, OfTime, Ring,
+    Shared, SuccessInAThousand,
 };
 use benches::subject::{Case, Op, Peer, Subject};
 use benches::valgrind;
@@ -30,7 +31,7 @@ const MANY: u64 = 21_000;
 type Measured = (&'static str, fn(u64));
 
 /// Every operation that is counted.
-const OPERATIONS: [Measured; 15] = [
+const OPERATIONS: [Measured; 18] = [
     ("yardstick/nothing", run::<Nothing, HEALTHY>),
     ("yardstick/two_loads", run::<TwoLoads, HEALTHY>),
     ("yardstick/fetch_add", run::<FetchAdd, HEALTHY>),
@@ -38,6 +39,9 @@ const OPERATIONS: [Measured; 15] = [
     ("healthy", run::<ByRecord<Ring>, HEALTHY>),
     ("healthy/guard", run::<ByGuard<Ring>, HEALTHY>),
     ("healthy/token", run::<ByToken<Ring>, HEALTHY>),
+    ("healthy/call", run::<ByCall<Ring>, HEALTHY>),
+    ("healthy/call_async", run::<ByCallAsync<Ring>, HEALTHY>),
+    ("healthy/shared", run::<Shared, HEALTHY>),
     ("healthy/consecutive", run::<ByRecord<InARow>, HEALTHY>),
     ("healthy/calls", run::<ByRecord<OfCalls>, HEALTHY>),
     ("healthy/time", run::<ByRecord<OfTime>, HEALTHY>),
