@@ -79,6 +79,14 @@ yardstick!(
     }
 );
 yardstick!(
+    /// The coarse monotonic clock as the adapter reads it.
+    CoarseClockNow(()) = (),
+    |_this, work| {
+        black_box(nanobreaker::Clock::now_ms(&nanobreaker::CoarseClock));
+        admitted(perform(work))
+    }
+);
+yardstick!(
     /// The processor's counter, which the moving clock of the failure rows is made of.
     Counter(()) = (), |_this, work| {
         black_box(counter());
