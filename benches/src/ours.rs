@@ -7,7 +7,7 @@
 //! | `healthy/token` | the same without a guard: `allow_token` |
 //! | `healthy/call`, `/call_async` | the same through the adapter's guarded calls |
 //! | `healthy/shared` | the adapter's shared breaker, whose windows are chosen at run time |
-//! | `healthy/consecutive`, `/calls`, `/time` | the other windows; the time window reads the coarse clock |
+//! | `healthy/consecutive`, `/calls`, `/time`, `/striped_time` | the other windows; the last two read the coarse clock |
 //! | `failure` | the failure ring, with a clock that moves on between any two readings, so nothing trips |
 //! | `failure/consecutive` | failures in a row, one success in each thousand so that nothing trips |
 //! | `reject` | open after failures, with the coarse clock; `reject/instant` with the standard one |
@@ -15,9 +15,10 @@
 
 use std::time::Instant;
 
-use nanobreaker::window::{Calls, Consecutive, Failures, Time, Window};
+use nanobreaker::window::{Calls, Consecutive, Failures, StripedTime, Time, Window};
 use nanobreaker::{
-    Breaker, CallError, Calls as _, Clock, CoarseClock, Config, Outcome, SharedBreaker,
+    Breaker, CallError, CallExt as _, Clock, CoarseClock, Config, Outcome, SharedBreaker,
+    ThreadStripes,
 };
 
 use crate::comparison::List;
@@ -40,6 +41,7 @@ pub fn add_to(list: &mut List) {
     list.add_named::<ByRecord<InARow>>(Kind::Ours, Op::Healthy, "healthy/consecutive");
     list.add_named::<ByRecord<OfCalls>>(Kind::Ours, Op::Healthy, "healthy/calls");
     list.add_named::<ByRecord<OfTime>>(Kind::Ours, Op::Healthy, "healthy/time");
+    list.add_named::<ByRecord<OfStripedTime>>(Kind::Ours, Op::Healthy, "healthy/striped_time");
     list.add_named::<SuccessInAThousand>(Kind::Ours, Op::Failure, "failure/consecutive");
     list.add_named::<ByRecord<InstantRing>>(Kind::Ours, Op::Reject, "reject/instant");
 }
@@ -106,6 +108,12 @@ shape!(
 shape!(
     /// Half of the calls of the last ten seconds.
     OfTime: Time<10>, CoarseClock = Time::new(10_000, 10, 50, 20)
+);
+
+shape!(
+    /// The same, counted by each thread for itself.
+    OfStripedTime: StripedTime<ThreadStripes, 8, 10>, CoarseClock =
+        StripedTime::new(10_000, 10, 50, 20, ThreadStripes)
 );
 
 /// The standard clock.
@@ -339,6 +347,7 @@ mod tests {
             stays::<ByRecord<InARow>>(op);
             stays::<ByRecord<OfCalls>>(op);
             stays::<ByRecord<OfTime>>(op);
+            stays::<ByRecord<OfStripedTime>>(op);
         }
         stays::<ByGuard<Ring>>(Op::Healthy);
         stays::<ByToken<Ring>>(Op::Healthy);

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use benches::ours::{
-    ByCall, ByCallAsync, ByGuard, ByRecord, ByToken, InARow, MovingRing, OfCalls, OfTime, Ring,
-    Shared, SuccessInAThousand,
+    ByCall, ByCallAsync, ByGuard, ByRecord, ByToken, InARow, MovingRing, OfCalls, OfStripedTime,
+    OfTime, Ring, Shared, SuccessInAThousand,
 };
 use benches::subject::{Case, Op, Peer, Subject};
 use benches::valgrind;
@@ -31,7 +31,7 @@ const MANY: u64 = 21_000;
 type Measured = (&'static str, fn(u64));
 
 /// Every operation that is counted.
-const OPERATIONS: [Measured; 18] = [
+const OPERATIONS: [Measured; 19] = [
     ("yardstick/nothing", run::<Nothing, HEALTHY>),
     ("yardstick/two_loads", run::<TwoLoads, HEALTHY>),
     ("yardstick/fetch_add", run::<FetchAdd, HEALTHY>),
@@ -45,6 +45,10 @@ const OPERATIONS: [Measured; 18] = [
     ("healthy/consecutive", run::<ByRecord<InARow>, HEALTHY>),
     ("healthy/calls", run::<ByRecord<OfCalls>, HEALTHY>),
     ("healthy/time", run::<ByRecord<OfTime>, HEALTHY>),
+    (
+        "healthy/striped_time",
+        run::<ByRecord<OfStripedTime>, HEALTHY>,
+    ),
     ("failure", run::<ByRecord<MovingRing>, FAILURE>),
     ("failure/consecutive", run::<SuccessInAThousand, FAILURE>),
     ("reject", run::<ByRecord<Ring>, REJECT>),
