@@ -6,7 +6,7 @@
 #![no_std]
 
 use nanobreaker_core::window::{Calls, Consecutive, Failures, Time, Window};
-use nanobreaker_core::{Breaker, Clock, Config, checked};
+use nanobreaker_core::{Breaker, Clock, Config, Recorded, checked};
 
 /// A clock that stands still.
 pub struct Still;
@@ -19,15 +19,19 @@ impl Clock for Still {
 }
 
 /// The failure ring.
+#[unsafe(no_mangle)]
 pub static FAILURES: Breaker<Failures<8>, Still> =
     Breaker::new(checked!(Failures::new(8, 10_000)), Config::DEFAULT, Still);
 /// The consecutive window.
+#[unsafe(no_mangle)]
 pub static CONSECUTIVE: Breaker<Consecutive, Still> =
     Breaker::new(checked!(Consecutive::new(5)), Config::DEFAULT, Still);
 /// The calls window.
+#[unsafe(no_mangle)]
 pub static CALLS: Breaker<Calls<1>, Still> =
     Breaker::new(checked!(Calls::new(15, 50, 10)), Config::DEFAULT, Still);
 /// The time window.
+#[unsafe(no_mangle)]
 pub static TIME: Breaker<Time<10>, Still> = Breaker::new(
     checked!(Time::new(10_000, 10, 50, 20)),
     Config::DEFAULT,
@@ -37,10 +41,7 @@ pub static TIME: Breaker<Time<10>, Still> = Breaker::new(
 #[inline(always)]
 fn healthy<W: Window>(breaker: &Breaker<W, Still>) -> bool {
     match breaker.allow() {
-        Ok(permit) => {
-            permit.success();
-            true
-        }
+        Ok(permit) => permit.success() == Recorded::Counted,
         Err(_) => false,
     }
 }
