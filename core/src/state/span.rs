@@ -79,15 +79,20 @@ impl Span {
 
     /// How `deadline`, kept modulo `mask + 1`, looks from `now`.
     pub(crate) const fn left(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
+        let mask = self.range(mask);
         let ahead = deadline.wrapping_sub(self.units(now)) & mask;
         let whole = self.whole_units();
         if ahead == 0 || ahead > 2 * whole {
-            Left::Due
-        } else if ahead > whole {
-            Left::Beyond
+            return Left::Due;
+        }
+        let begun = now & (self.unit() - 1);
+        let ms = ((ahead << self.shift) - begun) as u32;
+        // A fresh deadline that was rounded up lies less than a unit further ahead than the span:
+        // were it taken for one of a clock set back, setting it anew would never end.
+        if ms < self.ms + self.unit() as u32 {
+            Left::Pending(if ms < self.ms { ms } else { self.ms })
         } else {
-            let begun = now & (self.unit() - 1);
-            Left::Pending(((ahead << self.shift) - begun) as u32)
+            Left::Beyond
         }
     }
 
@@ -95,6 +100,7 @@ impl Span {
     /// at most one more than the span. A start at most a span ahead is a clock set back: nothing
     /// has passed yet.
     pub(crate) const fn elapsed(self, since: Raw, now: Raw, mask: Raw) -> u32 {
+        let mask = self.range(mask);
         let whole = self.whole_units();
         let ahead = since.wrapping_sub(self.units(now)) & mask;
         if ahead <= whole {
@@ -110,16 +116,23 @@ impl Span {
 
     /// Whether `stamp`, kept modulo `mask + 1`, is one that the clock has yet to reach.
     pub(crate) const fn is_ahead(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
+        let mask = self.range(mask);
         let ahead = stamp.wrapping_sub(self.units(now)) & mask;
         ahead != 0 && ahead <= mask / 2
     }
 
     /// Whether `stamp`, kept modulo `mask + 1`, lies at most a span away from `now`, on either side.
     pub(crate) const fn is_near(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
+        let mask = self.range(mask);
         let whole = self.whole_units();
         let behind = self.units(now).wrapping_sub(stamp) & mask;
         let ahead = stamp.wrapping_sub(self.units(now)) & mask;
         behind <= whole || ahead <= whole
+    }
+
+    /// What is left of a field's range where the clock itself wraps earlier.
+    const fn range(self, mask: Raw) -> Raw {
+        mask & (Raw::MAX >> self.shift)
     }
 
     const fn unit(self) -> Raw {
@@ -180,6 +193,24 @@ mod tests {
         };
         assert!((10_000 - 64..=10_000).contains(&left), "{left}");
         assert_eq!(span.left(deadline, 11_000, MASK), Left::Due);
+    }
+
+    #[test]
+    fn a_fresh_deadline_is_pending_from_any_millisecond_on() {
+        for ms in [1, 15, 16, 17, 100, 472, 1_000, 10_000, MAX_SPAN_MS] {
+            for digits in [4, 8] {
+                let span = Span::new(ms, digits);
+                for now in (0..2_000).chain([Raw::MAX - 1, Raw::MAX]) {
+                    for deadline in [span.deadline(now, ms), span.late_deadline(now)] {
+                        let left = span.left(deadline, now, MASK);
+                        assert!(
+                            matches!(left, Left::Pending(left) if left <= ms),
+                            "{ms} ms, {digits} digits, at {now}: {left:?}"
+                        );
+                    }
+                }
+            }
+        }
     }
 
     #[test]
