@@ -75,6 +75,9 @@ def orderings():
     """Every ordering stronger than relaxed that the core's code names, weakened."""
     strong = re.compile(r"Ordering::(Acquire|Release|AcqRel|SeqCst)")
     for file in sorted((ROOT / "core/src").rglob("*.rs")):
+        # The orderings in `sync` are for chips whose exchange is a critical section.
+        if file.name == "sync.rs":
+            continue
         path = file.relative_to(ROOT)
         text = file.read_text().split("#[cfg(test)]\nmod tests")[0]
         seen = {}

@@ -77,22 +77,28 @@ impl Span {
         )
     }
 
-    /// How `deadline`, kept modulo `mask + 1`, looks from `now`.
+    /// How a [`deadline`](Self::deadline), kept modulo `mask + 1`, looks from `now`.
     pub(crate) const fn left(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
+        self.left_of(self.whole_units(), deadline, now, mask)
+    }
+
+    /// How a [`late_deadline`](Self::late_deadline), kept modulo `mask + 1`, looks from `now`.
+    /// Rounded up from the middle of a unit, a fresh one lies a unit further ahead than its span.
+    pub(crate) const fn left_of_late(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
+        let rounding = (self.shift > 0) as Raw;
+        self.left_of(self.whole_units() + rounding, deadline, now, mask)
+    }
+
+    const fn left_of(self, whole: Raw, deadline: Raw, now: Raw, mask: Raw) -> Left {
         let mask = self.range(mask);
         let ahead = deadline.wrapping_sub(self.units(now)) & mask;
-        let whole = self.whole_units();
         if ahead == 0 || ahead > 2 * whole {
-            return Left::Due;
-        }
-        let begun = now & (self.unit() - 1);
-        let ms = ((ahead << self.shift) - begun) as u32;
-        // A fresh deadline that was rounded up lies less than a unit further ahead than the span:
-        // were it taken for one of a clock set back, setting it anew would never end.
-        if ms < self.ms + self.unit() as u32 {
-            Left::Pending(if ms < self.ms { ms } else { self.ms })
-        } else {
+            Left::Due
+        } else if ahead > whole {
             Left::Beyond
+        } else {
+            let begun = now & (self.unit() - 1);
+            Left::Pending(((ahead << self.shift) - begun) as u32)
         }
     }
 
@@ -130,7 +136,7 @@ impl Span {
         behind <= whole || ahead <= whole
     }
 
-    /// What is left of a field's range where the clock itself wraps earlier.
+    /// What is left of a field's range where the clock itself wraps earlier: narrow words only.
     const fn range(self, mask: Raw) -> Raw {
         mask & (Raw::MAX >> self.shift)
     }
@@ -196,19 +202,29 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_deadline_is_pending_from_any_millisecond_on() {
-        for ms in [1, 15, 16, 17, 100, 472, 1_000, 10_000, MAX_SPAN_MS] {
-            for digits in [4, 8] {
-                let span = Span::new(ms, digits);
-                for now in (0..2_000).chain([Raw::MAX - 1, Raw::MAX]) {
-                    for deadline in [span.deadline(now, ms), span.late_deadline(now)] {
-                        let left = span.left(deadline, now, MASK);
-                        assert!(
-                            matches!(left, Left::Pending(left) if left <= ms),
-                            "{ms} ms, {digits} digits, at {now}: {left:?}"
-                        );
-                    }
-                }
+    fn a_fresh_late_deadline_is_pending_wherever_in_a_unit_it_was_set() {
+        for (ms, digits) in [(16, 4), (10_000, 4), (100, 8), (1, 4)] {
+            let span = Span::new(ms, digits);
+            for now in 0..2_048 {
+                let deadline = span.late_deadline(now);
+                let left = span.left_of_late(deadline, now, MASK);
+                assert!(
+                    matches!(left, Left::Pending(left) if left >= ms),
+                    "{ms} {now} {left:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_fresh_deadline_is_pending_where_the_clock_wraps() {
+        for ms in [100, 10_000, MAX_SPAN_MS] {
+            let span = Span::new(ms, 8);
+            for now in [Raw::MAX - 1, Raw::MAX] {
+                let left = span.left(span.deadline(now, ms), now, MASK);
+                assert!(matches!(left, Left::Pending(_)), "{ms} ms: {left:?}");
+                let stamp = span.units(now) & MASK;
+                assert!(span.is_near(stamp, now.wrapping_add(5), MASK), "{ms} ms");
             }
         }
     }
