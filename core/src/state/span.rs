@@ -130,7 +130,7 @@ impl Span {
         behind <= whole || ahead <= whole
     }
 
-    /// What is left of a field's range where the clock itself wraps earlier.
+    /// What is left of a field's range where the clock itself wraps earlier: narrow words only.
     const fn range(self, mask: Raw) -> Raw {
         mask & (Raw::MAX >> self.shift)
     }
