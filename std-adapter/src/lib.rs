@@ -40,7 +40,9 @@
 //!
 //! | feature | adds |
 //! | ------- | ---- |
+//! | `full` | all of these |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
+//! | `settings` | [`Settings`]: what a file can say about a breaker, with durations such as "10s" |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -50,6 +52,8 @@ mod call;
 mod clock;
 mod error;
 mod fallback;
+#[cfg(feature = "settings")]
+mod settings;
 mod shared;
 mod stripes;
 
@@ -60,5 +64,7 @@ pub use clock::TokioClock;
 pub use error::CallError;
 pub use fallback::Fallback;
 pub use nanobreaker_core::*;
+#[cfg(feature = "settings")]
+pub use settings::{Settings, SettingsError, WindowKind, WindowSettings};
 pub use shared::{Listeners, SharedBreaker, SharedBreakerBuilder, SharedWindow};
 pub use stripes::ThreadStripes;

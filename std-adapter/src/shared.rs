@@ -173,7 +173,7 @@ impl Choice {
 }
 
 /// Whole milliseconds, rounded up, so that nothing but zero becomes zero.
-fn millis(duration: Duration) -> u64 {
+pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
@@ -363,6 +363,21 @@ impl<C: Clock> SharedBreakerBuilder<C> {
             hung_after: self.hung_after,
             listeners: self.listeners,
         }
+    }
+
+    /// Puts `config` in place of every setting of a [`Config`].
+    #[cfg(feature = "settings")]
+    pub(crate) fn config(mut self, config: ConfigBuilder) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Checks every setting.
+    #[cfg(feature = "settings")]
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        self.window.window()?;
+        self.slow_window.map(Choice::slow_window).transpose()?;
+        self.config.build().map(drop)
     }
 
     /// Checks every setting and makes the breaker.
