@@ -184,6 +184,61 @@ impl WindowSettings {
         }
     }
 
+    /// These settings, and the default of each one that counts for their kind and is absent: what a
+    /// breaker made of them works with.
+    ///
+    /// # Errors
+    ///
+    /// A [`SettingsError`] where a setting is of another kind, or one is missing.
+    ///
+    /// ```
+    /// use nanobreaker::WindowSettings;
+    ///
+    /// let window: WindowSettings = toml::from_str("kind = 'calls'\nsize = 10")?;
+    /// let window = window.with_defaults()?;
+    /// assert_eq!(window.failure_rate_percent, Some(50));
+    /// assert_eq!(window.min_calls, Some(10));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_defaults(mut self) -> Result<Self, SettingsError> {
+        let failed = self.failed_rule()?;
+        let slow = self.slow_rule()?;
+        self.kind = Some(self.kind.unwrap_or_default());
+        if let Rule::Calls { percent, .. } | Rule::Time { percent, .. } = failed {
+            self.failure_rate_percent = Some(percent);
+        }
+        for rule in slow.into_iter().chain([failed]) {
+            self.fill(rule);
+        }
+        Ok(self)
+    }
+
+    fn fill(&mut self, rule: Rule) {
+        match rule {
+            Rule::Failures { threshold, within } => {
+                self.threshold = Some(threshold);
+                self.within = Some(within);
+            }
+            Rule::Consecutive { threshold } => self.threshold = Some(threshold),
+            Rule::Calls {
+                size, min_calls, ..
+            } => {
+                self.size = Some(size);
+                self.min_calls = Some(min_calls);
+            }
+            Rule::Time {
+                span,
+                buckets,
+                min_calls,
+                ..
+            } => {
+                self.span = Some(span);
+                self.buckets = Some(buckets);
+                self.min_calls = Some(min_calls);
+            }
+        }
+    }
+
     /// What judges failed calls.
     pub(super) fn failed_rule(&self) -> Result<Rule, SettingsError> {
         self.refuse_settings_of_other_kinds()?;
