@@ -40,6 +40,7 @@
 //!
 //! | feature | adds |
 //! | ------- | ---- |
+//! | `cli` | the command `nanobreaker`, which replays logs, tunes and explains configurations |
 //! | `full` | all of these |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
 //! | `settings` | [`Settings`]: what a file can say about a breaker, with durations such as "10s" |
