@@ -73,11 +73,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
                     return Ok(Token::new(state.generation(), Kind::Uncounted));
                 }
                 Look::Reject(retry_after_ms) => {
-                    return Err(Rejected {
+                    let rejected = Rejected {
                         phase: state.phase(),
                         generation: state.generation(),
                         retry_after_ms,
-                    });
+                    };
+                    self.observer.rejected(&rejected);
+                    return Err(rejected);
                 }
             }
         }

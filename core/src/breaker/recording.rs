@@ -20,6 +20,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     #[inline]
     pub fn record(&self, permit: impl Into<Token>, outcome: Outcome) -> Recorded {
         let token = permit.into();
+        let recorded = self.take_in(token, outcome);
+        self.observer.recorded(token, outcome, recorded);
+        recorded
+    }
+
+    #[inline]
+    fn take_in(&self, token: Token, outcome: Outcome) -> Recorded {
         let state = self.load();
         if state.generation() != token.generation() {
             Recorded::Stale
