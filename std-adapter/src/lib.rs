@@ -41,6 +41,7 @@
 //! | feature | adds |
 //! | ------- | ---- |
 //! | `full` | all of these |
+//! | `registry` | [`Registry`]: breakers by key, bounded in number |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
 //! | `settings` | [`Settings`]: what a file can say about a breaker, with durations such as "10s" |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return |
@@ -52,6 +53,8 @@ mod call;
 mod clock;
 mod error;
 mod fallback;
+#[cfg(feature = "registry")]
+mod registry;
 #[cfg(feature = "settings")]
 mod settings;
 mod shared;
@@ -64,6 +67,8 @@ pub use clock::TokioClock;
 pub use error::CallError;
 pub use fallback::Fallback;
 pub use nanobreaker_core::*;
+#[cfg(feature = "registry")]
+pub use registry::{Registry, RegistryBuilder};
 #[cfg(feature = "settings")]
 pub use settings::{Settings, SettingsError, WindowKind, WindowSettings};
 pub use shared::{Listeners, SharedBreaker, SharedBreakerBuilder, SharedWindow};

@@ -118,6 +118,12 @@ impl<C: Clock> SharedBreaker<C> {
         &self.shared.name
     }
 
+    /// How many handles there are.
+    #[cfg(feature = "registry")]
+    pub(crate) fn handles(&self) -> usize {
+        Arc::strong_count(&self.shared)
+    }
+
     /// Puts the settings of `builder` in place while calls go on; its clock, its name and its
     /// listeners are not taken over. Phase, generation, streak, probes in flight, permits and the
     /// calls in the window stay: see [`Breaker::adjust`].
