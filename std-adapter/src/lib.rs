@@ -40,6 +40,7 @@
 //!
 //! | feature | adds |
 //! | ------- | ---- |
+//! | `config` | [`catalog`]: the settings of many breakers, from files and the environment, read again while calls go on |
 //! | `full` | all of these |
 //! | `registry` | [`Registry`]: breakers by key, bounded in number |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
@@ -50,6 +51,8 @@
 #![forbid(unsafe_code)]
 
 mod call;
+#[cfg(feature = "config")]
+pub mod catalog;
 mod clock;
 mod error;
 mod fallback;
