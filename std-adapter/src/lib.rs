@@ -41,7 +41,9 @@
 //! | feature | adds |
 //! | ------- | ---- |
 //! | `cli` | the command `nanobreaker`, which replays logs, tunes and explains configurations |
+//! | `config` | [`catalog`]: the settings of many breakers, from files and the environment, read again while calls go on |
 //! | `full` | all of these |
+//! | `registry` | [`Registry`]: breakers by key, bounded in number |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
 //! | `settings` | [`Settings`]: what a file can say about a breaker, with durations such as "10s" |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return |
@@ -50,9 +52,13 @@
 #![forbid(unsafe_code)]
 
 mod call;
+#[cfg(feature = "config")]
+pub mod catalog;
 mod clock;
 mod error;
 mod fallback;
+#[cfg(feature = "registry")]
+mod registry;
 #[cfg(feature = "settings")]
 mod settings;
 mod shared;
@@ -65,6 +71,8 @@ pub use clock::TokioClock;
 pub use error::CallError;
 pub use fallback::Fallback;
 pub use nanobreaker_core::*;
+#[cfg(feature = "registry")]
+pub use registry::{Registry, RegistryBuilder};
 #[cfg(feature = "settings")]
 pub use settings::{Settings, SettingsError, WindowKind, WindowSettings};
 pub use shared::{Listeners, SharedBreaker, SharedBreakerBuilder, SharedWindow};

@@ -56,6 +56,9 @@ enum Problem {
         kind: &'static str,
         allowed: &'static str,
     },
+    Misplaced {
+        belongs: &'static str,
+    },
     Missing {
         needed_by: &'static str,
     },
@@ -100,6 +103,13 @@ impl SettingsError {
         Self {
             key: key.to_owned(),
             problem: Problem::NotOfKind { kind, allowed },
+        }
+    }
+
+    pub(super) fn misplaced(key: &str, belongs: &'static str) -> Self {
+        Self {
+            key: key.to_owned(),
+            problem: Problem::Misplaced { belongs },
         }
     }
 
@@ -166,6 +176,7 @@ impl fmt::Display for SettingsError {
                     "{key} is no setting of kind = \"{kind}\", which has {allowed}"
                 )
             }
+            Problem::Misplaced { belongs } => write!(f, "{key} belongs into {belongs} only"),
             Problem::Missing { needed_by } => write!(f, "{key} is missing: {needed_by} needs it"),
         }
     }

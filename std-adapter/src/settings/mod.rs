@@ -138,12 +138,41 @@ struct Written {
     hung_after_ms: Option<u64>,
     #[serde(default)]
     window: WindowSettings,
+    /// Only in a catalogue.
+    profile: Option<String>,
+}
+
+/// Settings that may name a profile which they stand over.
+#[cfg(feature = "config")]
+#[derive(Deserialize)]
+#[serde(try_from = "Written")]
+pub(crate) struct NamedSettings {
+    pub(crate) profile: Option<String>,
+    pub(crate) settings: Settings,
+}
+
+#[cfg(feature = "config")]
+impl TryFrom<Written> for NamedSettings {
+    type Error = SettingsError;
+
+    fn try_from(mut written: Written) -> Result<Self, SettingsError> {
+        Ok(Self {
+            profile: written.profile.take(),
+            settings: Settings::try_from(written)?,
+        })
+    }
 }
 
 impl TryFrom<Written> for Settings {
     type Error = SettingsError;
 
     fn try_from(written: Written) -> Result<Self, SettingsError> {
+        if written.profile.is_some() {
+            return Err(SettingsError::misplaced(
+                "profile",
+                "[breakers.NAME] of a catalogue",
+            ));
+        }
         use duration::one_of;
         Ok(Self {
             open_for: one_of("open_for", written.open_for, written.open_for_ms)?,

@@ -21,7 +21,7 @@ fn an_empty_file_is_the_default_breaker() {
     let settings = parse("");
     let breaker = SharedBreaker::builder().settings(&settings).unwrap();
     let breaker = breaker.build().unwrap();
-    assert_eq!(*breaker.config(), crate::Config::DEFAULT);
+    assert_eq!(breaker.config(), crate::Config::DEFAULT);
 }
 
 #[test]
