@@ -70,6 +70,11 @@ fn a_configuration_that_is_wrong_is_refused_by_key_and_place() {
         ("open_fro = '1s'", "unknown field `open_fro`"),
         ("\n\nopen_for = 10", "line 3, column 12"),
         ("open_for = '", "line 1, column"),
+        (
+            "[breakers.a]\nprobes = 100",
+            "breakers.a.probes is 100, but must be from 1 to 63",
+        ),
+        ("[breakers.a]\nprofile = 'x'", "breakers.a.profile is \"x\""),
     ];
     for (toml, expected) in cases {
         folder.write("wrong.toml", toml);

@@ -27,7 +27,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
-    /// The breaker's settings, as TOML
+    /// The breaker's settings, or a catalogue of the settings of many, as TOML
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: PathBuf,
     /// Print JSON instead of a table; times in it are RFC 3339, durations seconds
@@ -73,7 +73,7 @@ pub(crate) struct Tune {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// The breaker's settings, as TOML
+    /// The breaker's settings, or a catalogue of the settings of many, as TOML
     #[arg(value_name = "FILE")]
     pub(crate) config: PathBuf,
     /// Calls that the dependency gets in a second, for warnings about traffic

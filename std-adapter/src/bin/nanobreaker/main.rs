@@ -1,13 +1,15 @@
 //! `nanobreaker`: what a circuit breaker would have done, and how to set it up.
 //!
 //! `reading` turns logs into calls, `replaying` plays them against the real breaker, `tuning` does so
-//! with many configurations, `explaining` puts one into words, `report` prints what came of it, and
+//! with many configurations, `explaining` puts one into words,
+//! `configuration` reads them, `report` prints what came of it, and
 //! `commands` ties them together.
 
 #![forbid(unsafe_code)]
 
 mod arguments;
 mod commands;
+mod configuration;
 mod explaining;
 mod failure;
 mod reading;

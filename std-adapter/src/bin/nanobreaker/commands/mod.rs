@@ -3,7 +3,6 @@
 mod explain;
 mod logs;
 mod replay;
-mod settings;
 mod tune;
 
 pub(crate) use explain::explain;

@@ -4,18 +4,19 @@ use std::fs;
 use std::path::Path;
 
 use crate::arguments::Replay;
-use crate::commands::{logs, settings};
+use crate::commands::logs;
+use crate::configuration::Configuration;
 use crate::failure::Failure;
 use crate::replaying::{Player, feed};
 use crate::report::{self, Replayed};
 
 /// Plays the logs and reports.
 pub(crate) fn replay(arguments: &Replay) -> Result<String, Failure> {
-    let settings = settings::load(&arguments.config)?;
+    let configuration = Configuration::load(&arguments.config)?;
     let (mut logs, progress) = logs::open(&arguments.logs, usize::MAX)?;
-    let mut player = Player::new(settings);
-    feed(&mut logs, |events| {
-        player.play(events).map_err(Failure::from)
+    let mut player = Player::new(configuration);
+    feed(&mut logs, |events, keys| {
+        player.play(events, keys).map_err(Failure::from)
     })?;
     progress.finish_and_clear();
     let played = player.finish();

@@ -3,7 +3,8 @@
 use nanobreaker::Settings;
 
 use crate::arguments::Tune;
-use crate::commands::{logs, settings};
+use crate::commands::logs;
+use crate::configuration::Configuration;
 use crate::failure::Failure;
 use crate::replaying::Played;
 use crate::report::{self, Choice, Tuned};
@@ -12,7 +13,8 @@ use crate::tuning::{Score, best, candidates, most_keys, play_all};
 /// Plays all candidates and reports the best.
 pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
     let base = match &arguments.config {
-        Some(path) => settings::load(path)?,
+        // Of a catalogue, what all breakers have in common.
+        Some(path) => Configuration::load(path)?.settings(""),
         None => Settings::default(),
     };
     let candidates = candidates(&base, &arguments.open_for);

@@ -13,7 +13,7 @@ pub(crate) use player::{Played, Player};
 pub(crate) use tally::Tally;
 pub(crate) use trips::Trip;
 
-use crate::reading::{Ordered, ReadError};
+use crate::reading::{Keys, Ordered, ReadError};
 use schedule::{Event, Schedule};
 
 /// Calls that are taken from the logs before they are played: enough for several players to work side
@@ -24,7 +24,7 @@ const CALLS_AT_ONCE: usize = 1 << 14;
 /// are.
 pub(crate) fn feed<E: From<ReadError>>(
     logs: &mut Ordered,
-    mut play: impl FnMut(&[Event]) -> Result<(), E>,
+    mut play: impl FnMut(&[Event], &Keys) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut schedule = Schedule::default();
     let mut events = Vec::with_capacity(2 * CALLS_AT_ONCE);
@@ -35,11 +35,11 @@ pub(crate) fn feed<E: From<ReadError>>(
                 Some(call) => schedule.start(call, &mut events),
                 None => {
                     schedule.finish(&mut events);
-                    return play(&events);
+                    return play(&events, &logs.notes().keys);
                 }
             }
         }
-        play(&events)?;
+        play(&events, &logs.notes().keys)?;
     }
 }
 

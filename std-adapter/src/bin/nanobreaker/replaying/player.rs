@@ -13,7 +13,8 @@ use nanobreaker::{
     Clock, ManualClock, Outcome, Settings, SettingsError, SharedBreaker, Token, Transition,
 };
 
-use crate::reading::Call;
+use crate::configuration::Configuration;
+use crate::reading::{Call, Keys};
 use crate::replaying::histogram::{Bin, Histogram};
 use crate::replaying::schedule::{Event, Moment};
 use crate::replaying::tally::Tally;
@@ -83,7 +84,7 @@ struct Hanging {
 
 /// Plays events against one configuration.
 pub(crate) struct Player {
-    settings: Settings,
+    configuration: Configuration,
     clock: LogClock,
     breakers: Vec<Option<Guarded>>,
     answers: Vec<Answer>,
@@ -111,10 +112,10 @@ pub(crate) struct Played {
 }
 
 impl Player {
-    pub(crate) fn new(settings: Settings) -> Self {
+    pub(crate) fn new(configuration: Configuration) -> Self {
         let (teller, news) = channel();
         Self {
-            settings,
+            configuration,
             clock: LogClock(Arc::new(ManualClock::new(0))),
             breakers: Vec::new(),
             answers: Vec::new(),
@@ -135,9 +136,9 @@ impl Player {
     /// # Errors
     ///
     /// What is wrong with the settings, if they were not checked.
-    pub(crate) fn play(&mut self, events: &[Event]) -> Result<(), SettingsError> {
+    pub(crate) fn play(&mut self, events: &[Event], keys: &Keys) -> Result<(), SettingsError> {
         for event in events {
-            self.guard(event.call.key)?;
+            self.guard(event.call.key, keys)?;
             self.hang_until(event.at_us());
             self.set_time(event.at_us());
             match event.moment {
@@ -174,16 +175,17 @@ impl Player {
     }
 
     /// Makes the key's breaker if it has none yet.
-    fn guard(&mut self, key: u32) -> Result<(), SettingsError> {
+    fn guard(&mut self, key: u32, keys: &Keys) -> Result<(), SettingsError> {
         let index = key as usize;
         if self.breakers.len() <= index {
             self.breakers.resize_with(index + 1, || None);
         }
         if let Some(place @ None) = self.breakers.get_mut(index) {
+            let settings = self.configuration.settings(keys.name(key));
             let teller = self.teller.clone();
             let breaker = SharedBreaker::builder()
                 .clock(self.clock.clone())
-                .settings(&self.settings)?
+                .settings(&settings)?
                 .on_transition(move |transition| {
                     // Refused only where no one listens any more.
                     let _ = teller.send((key, *transition));
@@ -193,7 +195,7 @@ impl Player {
             breaker.seed(key);
             *place = Some(Guarded {
                 breaker,
-                limits: Limits::of(&self.settings),
+                limits: Limits::of(&settings),
                 course: Course::NEW,
                 trouble_since_us: None,
             });

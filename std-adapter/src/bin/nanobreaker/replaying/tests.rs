@@ -2,6 +2,7 @@ use nanobreaker::{Cause, Outcome, Settings};
 use proptest::prelude::*;
 
 use super::*;
+use crate::configuration::Configuration;
 use crate::reading::Call;
 
 const SECOND: i64 = 1_000_000;
@@ -18,7 +19,8 @@ fn call(start_ms: i64, duration_ms: i64, outcome: Outcome) -> Call {
 
 fn played(toml: &str, calls: &[Call]) -> Played {
     let settings: Settings = toml::from_str(toml).unwrap();
-    let mut player = Player::new(settings);
+    let mut player = Player::new(Configuration::One(settings));
+    let keys = Keys::new(0);
     let mut schedule = Schedule::default();
     let mut events = Vec::new();
     for call in calls {
@@ -27,8 +29,8 @@ fn played(toml: &str, calls: &[Call]) -> Played {
     schedule.finish(&mut events);
     // In two parts, as a long log would come.
     let (first, second) = events.split_at(events.len() / 2);
-    player.play(first).unwrap();
-    player.play(second).unwrap();
+    player.play(first, &keys).unwrap();
+    player.play(second, &keys).unwrap();
     player.finish()
 }
 

@@ -10,6 +10,7 @@ pub(crate) use front::{Score, best};
 use nanobreaker::{Settings, SettingsError};
 use rayon::prelude::*;
 
+use crate::configuration::Configuration;
 use crate::failure::Failure;
 use crate::reading::Ordered;
 use crate::replaying::{Played, Player, feed};
@@ -29,11 +30,14 @@ pub(crate) fn play_all(
     logs: &mut Ordered,
     candidates: &[Settings],
 ) -> Result<Vec<Played>, Failure> {
-    let mut players: Vec<_> = candidates.iter().map(|one| Player::new(*one)).collect();
-    feed(logs, |events| {
+    let mut players: Vec<_> = candidates
+        .iter()
+        .map(|one| Player::new(Configuration::One(*one)))
+        .collect();
+    feed(logs, |events, keys| {
         players
             .par_iter_mut()
-            .try_for_each(|player| player.play(events))
+            .try_for_each(|player| player.play(events, keys))
             .map_err(|error: SettingsError| Failure::from(error))
     })?;
     Ok(players.into_iter().map(Player::finish).collect())
