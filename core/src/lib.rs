@@ -76,6 +76,11 @@
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::unnecessary_cast,
+    clippy::useless_conversion,
+    reason = "a word is of 64 or 32 bits: what converts in one width is needless in the other"
+)]
 
 mod breaker;
 mod clock;
