@@ -187,6 +187,7 @@ impl Bytes<'_> {
             23 => Step::Reset,
             // Slow, so rare.
             24 if self.byte() == 255 => Step::ResetsNearlyAll(self.byte()),
+            24 if self.below(2) == 0 => Step::Restart,
             24 => Step::Seed(self.integer()),
             25 => Step::Observe(self.below(2) == 0),
             26..=30 => Step::Wait(self.amount()),
