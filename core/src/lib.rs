@@ -57,9 +57,13 @@
 //! | ------- | ---- |
 //! | `defmt` | `defmt::Format` for the public types |
 //! | `embassy-time` | a clock over `embassy_time::Instant` |
+//! | `embedded-hal` | `guarded`: I²C, SPI devices and pins behind a breaker |
+//! | `embedded-hal-async` | the same for async I²C and SPI devices |
+//! | `embedded-io` | `guarded`: byte streams behind a breaker |
+//! | `embedded-io-async` | the same for async byte streams |
 //! | `embedded-time` | a clock over an `embedded_time::Clock` |
 //! | `fugit` | a clock over a function that returns a `fugit::Instant` |
-//! | `heapless` | [`observer::Queue`](observer), a bounded queue of transitions; needs a [critical section](https://docs.rs/critical-section) |
+//! | `heapless` | [`observer::Queue`](observer), a bounded queue of transitions; needs a [critical section](https://docs.rs/critical-section) and Rust 1.88 |
 //! | `serde` | serialization of phases, outcomes, causes, snapshots and transitions |
 //!
 //! # Chips without a compare-and-swap
@@ -76,6 +80,8 @@
 mod breaker;
 mod clock;
 mod config;
+#[cfg(any(feature = "embedded-hal", feature = "embedded-io"))]
+pub mod guarded;
 pub mod observer;
 mod outcome;
 mod permit;

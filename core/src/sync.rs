@@ -70,6 +70,21 @@ macro_rules! const_unless_loom {
 }
 pub(crate) use const_unless_loom;
 
+/// The orderings of an exchange, which must be known when it is compiled: those that arrive as
+/// arguments bring a check along, and its panic. So every function that takes one is always inlined
+/// (or, like `update`, made anew for each use).
+///
+/// Where an exchange is a critical section it is the same at every ordering. There the compiler,
+/// when it optimizes for size alone, shares one out-of-line exchange, so all must name the same.
+#[inline(always)]
+const fn ordered(stored: Ordering, refused: Ordering) -> (Ordering, Ordering) {
+    if cfg!(any(target_has_atomic = "32", loom)) {
+        (stored, refused)
+    } else {
+        (Ordering::AcqRel, Ordering::Acquire)
+    }
+}
+
 /// A shared word.
 #[derive(Debug)]
 #[repr(transparent)]
@@ -96,13 +111,13 @@ impl Word {
     }
 
     /// A plain load.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn load(&self, order: Ordering) -> Raw {
         self.0.load(order)
     }
 
     /// The first load of an exchange loop.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn first_load(&self, order: Ordering) -> Raw {
         #[cfg(not(loom_first_read_writes))]
         return self.0.load(order);
@@ -113,7 +128,7 @@ impl Word {
 
     /// Stores `new` if the word still holds `seen`; else returns what it holds.
     /// May fail without cause, so it belongs into a loop.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn exchange(
         &self,
         seen: Raw,
@@ -121,19 +136,20 @@ impl Word {
         stored: Ordering,
         refused: Ordering,
     ) -> Result<(), Raw> {
+        let (stored, refused) = ordered(stored, refused);
         self.0
             .compare_exchange_weak(seen, new, stored, refused)
             .map(|_| ())
     }
 
     /// Adds one, wrapping, and returns the value before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step(&self, order: Ordering) -> Raw {
         self.0.fetch_add(1, order)
     }
 
     /// Stores `value`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store(&self, value: Raw, order: Ordering) {
         self.0.store(value, order);
     }
@@ -181,7 +197,7 @@ impl HalfTurns {
     }
 
     /// The half turns that were seen.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn load(&self, order: Ordering) -> u32 {
         #[cfg(not(loom_first_read_writes))]
         return self.0.load(order);
@@ -191,11 +207,12 @@ impl HalfTurns {
     }
 
     /// One more than `seen`, unless somebody counted it before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step_from(&self, seen: u32, order: Ordering) {
         // Relaxed: where the exchange is refused nothing is read from it.
+        let (stored, refused) = ordered(order, Ordering::Relaxed);
         let _ = self
             .0
-            .compare_exchange(seen, seen.wrapping_add(1), order, Ordering::Relaxed);
+            .compare_exchange(seen, seen.wrapping_add(1), stored, refused);
     }
 }

@@ -16,6 +16,15 @@ pub(crate) enum Bound {
     Preemptions(usize),
 }
 
+/// For models of many steps. As shipped, where loom finds weak orderings: every interleaving. Where
+/// each loop begins with a read-modify-write, which makes for twenty times as many executions: three
+/// preemptions, one more than any fault so far has taken.
+pub(crate) const WIDELY: Bound = if cfg!(loom_first_read_writes) {
+    Bound::Preemptions(3)
+} else {
+    Bound::Exhaustive
+};
+
 /// The steps that an execution may take at most. A thread that waited for another would exceed it,
 /// so that each model also checks promise 8: nobody's stall blocks anybody else.
 const MOST_STEPS: usize = 1_000;

@@ -3,7 +3,7 @@
 
 use nanobreaker_core::{Cause, Outcome, Phase, Recorded, window::Window};
 
-use crate::explore::{Bound, Reached, model};
+use crate::explore::{Bound, Reached, WIDELY, model};
 use crate::rig::{LEASE_MS, OPEN_MS, Rig, at, config};
 use crate::windows::for_each_window;
 
@@ -27,9 +27,7 @@ fn old_outcome<W: Window + Send + Sync + 'static>(
     young: fn(&Rig<W>) -> Recorded,
     phase: fn(&Rig<W>, [Recorded; 2]) -> Recorded,
 ) -> Reached<Recorded> {
-    model(Bound::Exhaustive, setup)
-        .threads([old, young])
-        .end(phase)
+    model(WIDELY, setup).threads([old, young]).end(phase)
 }
 
 fn old_failure<W: Window>(rig: &Rig<W>) -> Recorded {

@@ -20,6 +20,7 @@ mod windows;
 mod generations;
 mod healthy;
 mod probes;
+mod sources;
 mod sweeps;
 mod ticks;
 mod time;

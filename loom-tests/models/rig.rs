@@ -13,7 +13,8 @@ use nanobreaker_core::{
 use crate::explore::actor;
 
 pub(crate) const OPEN_MS: u64 = 1_000;
-pub(crate) const LEASE_MS: u64 = 400;
+/// Ends, `OPEN_MS` after time 0, on a whole unit of a narrow word's lease too.
+pub(crate) const LEASE_MS: u64 = 472;
 pub(crate) const RAMP_MS: u64 = 500;
 
 /// A reading that is never made.

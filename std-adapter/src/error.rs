@@ -32,6 +32,27 @@ impl<E> CallError<E> {
         }
     }
 
+    /// The error as a box, as services of tower's kind pass errors on: the caller's own error, or the
+    /// [`Rejected`].
+    ///
+    /// For errors that are boxes already, and so are no `Error` that a `CallError` could be one with.
+    ///
+    /// ```
+    /// # use nanobreaker::CallError;
+    /// type BoxError = Box<dyn std::error::Error + Send + Sync>;
+    /// let failed: CallError<BoxError> = CallError::Failed("refused".into());
+    /// assert_eq!(failed.into_boxed().to_string(), "refused");
+    /// ```
+    pub fn into_boxed(self) -> Box<dyn std::error::Error + Send + Sync>
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        match self {
+            Self::Rejected(rejected) => rejected.into(),
+            Self::Failed(error) => error.into(),
+        }
+    }
+
     /// The caller's own error; `None` if the call was not made.
     pub fn into_failed(self) -> Option<E> {
         match self {

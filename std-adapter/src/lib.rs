@@ -40,18 +40,29 @@
 //!
 //! | feature | adds |
 //! | ------- | ---- |
+//! | `axum` | a module of that name: 503 with `Retry-After` for rejected requests, and a layer for routes |
+//! | `full` | all of these |
+//! | `reqwest` | a module of that name: a middleware with a breaker per host |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return |
+//! | `tower` | a module of that name: a layer for any service |
+//! | `tower-http` | HTTP and gRPC in that layer, by tower-http's classifiers, to the end of a body |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "axum")]
+pub mod axum;
 mod call;
 mod clock;
 mod error;
 mod fallback;
+#[cfg(feature = "reqwest")]
+pub mod reqwest;
 mod shared;
 mod stripes;
+#[cfg(feature = "tower")]
+pub mod tower;
 
 pub use call::{ByResult, CallExt, Caller, Classifier};
 pub use clock::CoarseClock;

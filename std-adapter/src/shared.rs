@@ -173,7 +173,7 @@ impl Choice {
 }
 
 /// Whole milliseconds, rounded up, so that nothing but zero becomes zero.
-fn millis(duration: Duration) -> u64 {
+pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 

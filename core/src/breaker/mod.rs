@@ -42,8 +42,9 @@ use crate::window::{Call, Window};
 ///
 /// Every method is lock-free where the target has a compare-and-swap for a whole word, which is 64
 /// bits wide where that is lock-free and 32 bits elsewhere. On chips without any compare-and-swap
-/// (Cortex-M0, RV32I without A) loads are plain and each exchange masks interrupts for a few
-/// instructions, by the backend that the binary selects for `portable-atomic`.
+/// (Cortex-M0, RV32I without A) each exchange masks interrupts for about a dozen instructions, by the
+/// backend that the binary selects for `portable-atomic`; its `critical-section` masks them for loads
+/// as well, `unsafe-assume-single-core` does not.
 ///
 /// ```
 /// use nanobreaker_core::{Breaker, Config, ManualClock, Outcome, window::Failures};

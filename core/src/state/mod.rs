@@ -225,7 +225,7 @@ impl State {
 
     /// While half-open: how long the probes in flight may still stay without an answer.
     pub(crate) const fn lease_left(self, now: Raw, lease: Span) -> Left {
-        lease.late_left(LEASE.get(self.0), now, LEASE.max())
+        lease.left(LEASE.get(self.0), now, LEASE.max())
     }
 
     /// While recovering: how much of the ramp is over, in milliseconds.

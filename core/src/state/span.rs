@@ -23,7 +23,7 @@ pub(crate) struct Span {
 pub(crate) enum Left {
     /// It has passed, or is nonsense.
     Due,
-    /// It lies this many milliseconds ahead, at most its span.
+    /// It lies this many milliseconds ahead, at most its span and what rounding it up added.
     Pending(u32),
     /// It lies further ahead than its span: the clock was set back since.
     Beyond,
@@ -77,29 +77,22 @@ impl Span {
         )
     }
 
-    /// How a [`deadline`](Self::deadline), kept modulo `mask + 1`, looks from `now`.
+    /// How `deadline`, kept modulo `mask + 1`, looks from `now`.
     pub(crate) const fn left(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
-        self.left_of(self.whole_units(), deadline, now, mask)
-    }
-
-    /// How a [`late_deadline`](Self::late_deadline), kept modulo `mask + 1`, looks from `now`.
-    pub(crate) const fn late_left(self, deadline: Raw, now: Raw, mask: Raw) -> Left {
-        // One that was set within a unit, and rounded up, lies a unit further ahead than the span.
-        // Taken for one of a clock set back it would be set anew, and lie there again.
-        let rounding = (self.unit() > 1) as Raw;
-        self.left_of(self.whole_units() + rounding, deadline, now, mask)
-    }
-
-    /// How `deadline` looks, if a fresh one lies at most `whole` units ahead.
-    const fn left_of(self, whole: Raw, deadline: Raw, now: Raw, mask: Raw) -> Left {
-        let ahead = deadline.wrapping_sub(self.units(now)) & mask & self.range();
+        let mask = self.range(mask);
+        let ahead = deadline.wrapping_sub(self.units(now)) & mask;
+        let whole = self.whole_units();
         if ahead == 0 || ahead > 2 * whole {
-            Left::Due
-        } else if ahead > whole {
-            Left::Beyond
+            return Left::Due;
+        }
+        let begun = now & (self.unit() - 1);
+        let ms = ((ahead << self.shift) - begun) as u32;
+        // A fresh deadline that was rounded up lies less than a unit further ahead than the span:
+        // were it taken for one of a clock set back, setting it anew would never end.
+        if ms < self.ms + self.unit() as u32 {
+            Left::Pending(ms)
         } else {
-            let begun = now & (self.unit() - 1);
-            Left::Pending(((ahead << self.shift) - begun) as u32)
+            Left::Beyond
         }
     }
 
@@ -107,8 +100,8 @@ impl Span {
     /// at most one more than the span. A start at most a span ahead is a clock set back: nothing
     /// has passed yet.
     pub(crate) const fn elapsed(self, since: Raw, now: Raw, mask: Raw) -> u32 {
+        let mask = self.range(mask);
         let whole = self.whole_units();
-        let mask = mask & self.range();
         let ahead = since.wrapping_sub(self.units(now)) & mask;
         if ahead <= whole {
             return 0;
@@ -123,24 +116,23 @@ impl Span {
 
     /// Whether `stamp`, kept modulo `mask + 1`, is one that the clock has yet to reach.
     pub(crate) const fn is_ahead(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
-        let mask = mask & self.range();
+        let mask = self.range(mask);
         let ahead = stamp.wrapping_sub(self.units(now)) & mask;
         ahead != 0 && ahead <= mask / 2
     }
 
     /// Whether `stamp`, kept modulo `mask + 1`, lies at most a span away from `now`, on either side.
     pub(crate) const fn is_near(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
+        let mask = self.range(mask);
         let whole = self.whole_units();
-        let mask = mask & self.range();
         let behind = self.units(now).wrapping_sub(stamp) & mask;
         let ahead = stamp.wrapping_sub(self.units(now)) & mask;
         behind <= whole || ahead <= whole
     }
 
-    /// The largest reading of the clock in this span's unit: where units are coarse, a clock of this
-    /// width wraps before the field does.
-    const fn range(self) -> Raw {
-        self.units(Raw::MAX)
+    /// What is left of a field's range where the clock itself wraps earlier: narrow words only.
+    const fn range(self, mask: Raw) -> Raw {
+        mask & (Raw::MAX >> self.shift)
     }
 
     const fn unit(self) -> Raw {
@@ -184,17 +176,6 @@ mod tests {
     }
 
     #[test]
-    fn a_late_deadline_is_pending_wherever_in_a_unit_it_was_set() {
-        let lease = Span::new(10_000, 4); // 1,024 ms a unit
-        for now in 0..2_048 {
-            let Left::Pending(left) = lease.late_left(lease.late_deadline(now), now, MASK) else {
-                panic!("set at {now}, a fresh deadline is pending");
-            };
-            assert!((10_000..10_000 + 1_024).contains(&left), "{left}");
-        }
-    }
-
-    #[test]
     fn the_longest_spans_survive_the_wrap_of_a_clock_as_wide_as_a_word() {
         let span = Span::new(MAX_SPAN_MS, 8);
         let now = Raw::MAX - 5;
@@ -225,6 +206,24 @@ mod tests {
         };
         assert!((10_000 - 64..=10_000).contains(&left), "{left}");
         assert_eq!(span.left(deadline, 11_000, MASK), Left::Due);
+    }
+
+    #[test]
+    fn a_fresh_deadline_is_pending_from_any_millisecond_on() {
+        for ms in [1, 15, 16, 17, 100, 472, 1_000, 10_000, MAX_SPAN_MS] {
+            for digits in [4, 8] {
+                let span = Span::new(ms, digits);
+                for now in (0..2_000).chain([Raw::MAX - 1, Raw::MAX]) {
+                    for deadline in [span.deadline(now, ms), span.late_deadline(now)] {
+                        let left = span.left(deadline, now, MASK);
+                        assert!(
+                            matches!(left, Left::Pending(left) if left < ms + span.unit() as u32),
+                            "{ms} ms, {digits} digits, at {now}: {left:?}"
+                        );
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use nanobreaker_core::{Breaker, Clock, Observer, Outcome, Rejected};
 
 use crate::call::classifier::{ByResult, Classifier};
 use crate::call::held::Held;
+use crate::call::limits::Limits;
 use crate::error::CallError;
 
 /// Makes calls through a breaker.
@@ -41,9 +42,7 @@ use crate::error::CallError;
 pub struct Caller<'a, W, C, O, K = ByResult> {
     breaker: &'a Breaker<W, C, O>,
     classifier: K,
-    slow_after_ms: Option<u64>,
-    #[cfg(feature = "tokio")]
-    hung_after: Option<Duration>,
+    limits: Limits,
 }
 
 impl<'a, W, C, O> Caller<'a, W, C, O> {
@@ -53,14 +52,24 @@ impl<'a, W, C, O> Caller<'a, W, C, O> {
         Self {
             breaker,
             classifier: ByResult,
-            slow_after_ms: None,
-            #[cfg(feature = "tokio")]
-            hung_after: None,
+            limits: Limits::NONE,
         }
     }
 }
 
 impl<'a, W, C, O, K> Caller<'a, W, C, O, K> {
+    /// The breaker that it makes calls through.
+    #[inline]
+    pub(super) const fn breaker(&self) -> &'a Breaker<W, C, O> {
+        self.breaker
+    }
+
+    /// How long calls may take.
+    #[cfg(feature = "tower")]
+    pub(crate) const fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// Judges each call by what `classifier` makes of its result: an `Ok` may be a failure (a server
     /// error), an `Err` a success, and either [ignored](Outcome::Ignored) (a "not found", a
     /// validation error).
@@ -73,9 +82,7 @@ impl<'a, W, C, O, K> Caller<'a, W, C, O, K> {
         Caller {
             breaker: self.breaker,
             classifier,
-            slow_after_ms: self.slow_after_ms,
-            #[cfg(feature = "tokio")]
-            hung_after: self.hung_after,
+            limits: self.limits,
         }
     }
 
@@ -84,7 +91,7 @@ impl<'a, W, C, O, K> Caller<'a, W, C, O, K> {
     ///
     /// Measured by the breaker's clock, in whole milliseconds; two clock reads a call.
     pub fn slow_after(mut self, limit: Duration) -> Self {
-        self.slow_after_ms = Some(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
+        self.limits.slow_after_ms = Some(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
         self
     }
 
@@ -96,7 +103,7 @@ impl<'a, W, C, O, K> Caller<'a, W, C, O, K> {
     /// runtime with its timer enabled, and costs a timer each call.
     #[cfg(feature = "tokio")]
     pub const fn hung_after(mut self, limit: Duration) -> Self {
-        self.hung_after = Some(limit);
+        self.limits.hung_after = Some(limit);
         self
     }
 }
@@ -136,19 +143,11 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
     {
         let mut held = self.admit().map_err(CallError::Rejected)?;
         let mut call = pin!(call);
-        #[cfg(feature = "tokio")]
-        let mut hung = pin!(self.hung_after.map(tokio::time::sleep));
+        let mut hung = pin!(self.limits.hung());
         let result = poll_fn(|context| {
-            let poll = held.run(|| call.as_mut().poll(context));
-            #[cfg(feature = "tokio")]
-            if poll.is_pending()
-                && let Some(limit) = hung.as_mut().as_pin_mut()
-                && limit.poll(context).is_ready()
-            {
-                hung.set(None);
-                held.spend(Outcome::Failure);
-            }
-            poll
+            held.poll(context, hung.as_mut(), |context| {
+                call.as_mut().poll(context)
+            })
         })
         .await;
         held.spend(self.classifier.classify(&result));
@@ -156,9 +155,8 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
     }
 
     #[inline]
-    fn admit(&self) -> Result<Held<'a, W, C, O>, Rejected> {
-        let permit = self.breaker.allow()?;
-        Ok(Held::new(self.breaker, permit, self.slow_after_ms))
+    fn admit(&self) -> Result<Held<&'a Breaker<W, C, O>>, Rejected> {
+        Held::admit(&self.breaker, self.limits)
     }
 }
 

@@ -2,77 +2,115 @@
 //! panics, its future is dropped, it hangs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::thread;
 
-use nanobreaker_core::window::Window;
-use nanobreaker_core::{Breaker, Clock, Observer, Outcome, Permit};
+use nanobreaker_core::{Clock, Outcome, Rejected, Token};
 
-/// When a call counts as slow, in the breaker's own time.
+use crate::call::CallExt;
+use crate::call::limits::{Hung, Limits, poll_hung};
+#[cfg(feature = "tower-http")]
+use crate::call::silence::Silence;
+
+/// How long the call takes, in the breaker's own time.
 #[derive(Clone, Copy)]
-struct SlowLimit {
-    started_ms: u64,
-    slow_after_ms: u64,
+enum Pace {
+    /// Nobody asks, or it was answered in time.
+    Fine,
+    /// It is slow once it runs for longer.
+    Limited { started_ms: u64, slow_after_ms: u64 },
+    /// It was answered too late.
+    #[cfg(feature = "tower-http")]
+    Slow,
 }
 
-/// A call under way.
-pub(super) struct Held<'a, W: Window, C: Clock, O: Observer> {
-    breaker: &'a Breaker<W, C, O>,
-    permit: Option<Permit<'a, W, C, O>>,
-    slow_limit: Option<SlowLimit>,
+/// A call under way. `B` is the breaker's handle: a reference where the call can borrow it, else one
+/// of its own.
+#[cfg_attr(not(feature = "tower"), expect(unreachable_pub))]
+pub struct Held<B: CallExt> {
+    breaker: B,
+    token: Option<Token>,
+    pace: Pace,
     /// Whether the caller's code runs right now: if this is dropped meanwhile, that code panicked.
     running: bool,
 }
 
-impl<'a, W: Window, C: Clock, O: Observer> Held<'a, W, C, O> {
+impl<B: CallExt> Held<B> {
+    /// Asks the breaker. Only a call that was admitted takes a handle: a rejection writes nothing.
     #[inline]
-    pub(super) fn new(
-        breaker: &'a Breaker<W, C, O>,
-        permit: Permit<'a, W, C, O>,
-        slow_after_ms: Option<u64>,
-    ) -> Self {
-        let slow_limit = slow_after_ms.map(|slow_after_ms| SlowLimit {
-            started_ms: breaker.clock().now_ms(),
-            slow_after_ms,
-        });
-        Self {
-            breaker,
-            permit: Some(permit),
-            slow_limit,
+    pub(crate) fn admit(breaker: &B, limits: Limits) -> Result<Self, Rejected>
+    where
+        B: Clone,
+    {
+        let permit = breaker.calls().breaker().allow()?;
+        let mut held = Self {
+            breaker: breaker.clone(),
+            token: Some(permit.into()),
+            pace: Pace::Fine,
             running: false,
+        };
+        // Not before `held` guards the token: the clock may be anyone's code.
+        if let Some(slow_after_ms) = limits.slow_after_ms {
+            held.pace = Pace::Limited {
+                started_ms: held.now_ms(),
+                slow_after_ms,
+            };
         }
+        Ok(held)
     }
 
     /// Runs the caller's code; a panic in it is a failure of the call.
     #[inline]
-    pub(super) fn run<T>(&mut self, code: impl FnOnce() -> T) -> T {
+    pub(crate) fn run<T>(&mut self, code: impl FnOnce() -> T) -> T {
         self.running = true;
         let answer = code();
         self.running = false;
         answer
     }
 
+    /// Polls the call; one that is pending when the limit ends has failed.
+    #[inline]
+    pub(crate) fn poll<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        hung: Pin<&mut Hung>,
+        call: impl FnOnce(&mut Context<'_>) -> Poll<T>,
+    ) -> Poll<T> {
+        let poll = self.run(|| call(context));
+        if poll.is_pending() && poll_hung(hung, context).is_ready() {
+            self.spend(Outcome::Failure);
+        }
+        poll
+    }
+
     /// Spends the permit, if it wasn't before. A success that took too long is slow.
     #[inline]
-    pub(super) fn spend(&mut self, outcome: Outcome) {
-        if let Some(permit) = self.permit.take() {
+    pub(crate) fn spend(&mut self, outcome: Outcome) {
+        if let Some(token) = self.token.take() {
             let outcome = match outcome {
                 Outcome::Success if self.is_slow() => Outcome::Slow,
                 outcome => outcome,
             };
-            permit.record(outcome);
+            self.breaker.calls().breaker().record(token, outcome);
         }
     }
 
     fn is_slow(&self) -> bool {
-        self.slow_limit.is_some_and(|limit| {
+        match self.pace {
+            Pace::Fine => false,
             // A clock that was set back since has measured nothing.
-            let ran_ms = self
-                .breaker
-                .clock()
-                .now_ms()
-                .saturating_sub(limit.started_ms);
-            ran_ms > limit.slow_after_ms
-        })
+            Pace::Limited {
+                started_ms,
+                slow_after_ms,
+            } => self.now_ms().saturating_sub(started_ms) > slow_after_ms,
+            #[cfg(feature = "tower-http")]
+            Pace::Slow => true,
+        }
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.breaker.calls().breaker().clock().now_ms()
     }
 
     /// The outcome of a call that does not return.
@@ -87,10 +125,43 @@ impl<'a, W: Window, C: Clock, O: Observer> Held<'a, W, C, O> {
     }
 }
 
-impl<W: Window, C: Clock, O: Observer> Drop for Held<'_, W, C, O> {
+/// For answers that come in parts.
+#[cfg(feature = "tower-http")]
+impl<B: CallExt> Held<B> {
+    /// The answer begins: whether it is slow is decided here, however long the rest takes.
+    pub(crate) fn answer_begins(&mut self) {
+        self.pace = if self.is_slow() {
+            Pace::Slow
+        } else {
+            Pace::Fine
+        };
+    }
+
+    /// Polls for the next part of the answer; where none comes within the time after which a call
+    /// counts as hung, the call has failed. Time in which nobody polls does not count.
+    pub(crate) fn poll_part<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        silence: &mut Silence,
+        part: impl FnOnce(&mut Context<'_>) -> Poll<T>,
+    ) -> Poll<T> {
+        let poll = self.run(|| part(context));
+        if poll.is_ready() {
+            silence.end();
+        } else if self.token.is_some() {
+            let limits = self.breaker.calls().limits();
+            if silence.poll(limits, context).is_ready() {
+                self.spend(Outcome::Failure);
+            }
+        }
+        poll
+    }
+}
+
+impl<B: CallExt> Drop for Held<B> {
     #[inline]
     fn drop(&mut self) {
-        if self.permit.is_none() {
+        if self.token.is_none() {
             return;
         }
         let outcome = self.outcome_of_no_answer();

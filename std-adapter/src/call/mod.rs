@@ -3,12 +3,23 @@
 mod caller;
 mod classifier;
 mod held;
+mod limits;
+#[cfg(feature = "tower-http")]
+mod silence;
+
+use std::sync::Arc;
 
 use nanobreaker_core::window::Window;
 use nanobreaker_core::{Breaker, Clock, Observer};
 
 pub use caller::Caller;
 pub use classifier::{ByResult, Classifier};
+#[cfg(feature = "tower")]
+pub(crate) use held::Held;
+#[cfg(feature = "tower")]
+pub(crate) use limits::Hung;
+#[cfg(feature = "tower-http")]
+pub(crate) use silence::Silence;
 
 use crate::error::CallError;
 
@@ -79,5 +90,27 @@ impl<W: Window, C: Clock, O: Observer> CallExt for Breaker<W, C, O> {
     #[inline]
     fn calls(&self) -> Caller<'_, W, C, O> {
         Caller::new(self)
+    }
+}
+
+impl<B: CallExt + ?Sized> CallExt for &B {
+    type Window = B::Window;
+    type Clock = B::Clock;
+    type Observer = B::Observer;
+
+    #[inline]
+    fn calls(&self) -> Caller<'_, B::Window, B::Clock, B::Observer> {
+        (**self).calls()
+    }
+}
+
+impl<B: CallExt + ?Sized> CallExt for Arc<B> {
+    type Window = B::Window;
+    type Clock = B::Clock;
+    type Observer = B::Observer;
+
+    #[inline]
+    fn calls(&self) -> Caller<'_, B::Window, B::Clock, B::Observer> {
+        (**self).calls()
     }
 }

@@ -30,8 +30,8 @@ pub(super) fn count<C>(
         };
         let history = push(there.max(EMPTY), bad, size);
         if history == there {
-            // Full of such calls already: nothing to write.
-            ControlFlow::Break(judge(history))
+            // Full of such calls already: nothing to write, and successes need no judging.
+            ControlFlow::Break(if bad { judge(history) } else { Verdict::Holds })
         } else {
             ControlFlow::Continue(tagged(call.generation, history))
         }

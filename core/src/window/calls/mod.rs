@@ -55,7 +55,7 @@ pub const fn calls_words(size: u32) -> usize {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Calls<const WORDS: usize>(Ruled<CallsRule, WORDS>);
+pub struct Calls<const WORDS: usize = 1>(Ruled<CallsRule, WORDS>);
 
 impl<const WORDS: usize> Calls<WORDS> {
     const_unless_loom! {

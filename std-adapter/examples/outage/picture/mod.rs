@@ -168,7 +168,7 @@ mod tests {
             hung_after: 250,
         });
         let sample = |n: u64| Sample {
-            endpoint: if n % 3 == 0 {
+            endpoint: if n.is_multiple_of(3) {
                 Endpoint::Search
             } else {
                 Endpoint::Payments

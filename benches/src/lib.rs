@@ -1,0 +1,18 @@
+//! nanobreaker measured side by side with every other breaker, in one run.
+//!
+//! `compare` interleaves all of them and prints one table; `instructions` counts what does not depend on
+//! noise; `machine_code` proves that the healthy path writes nothing; `long_run` goes on for a billion calls.
+//! The criterion groups under `benches/` ask one question each.
+
+pub mod apart;
+pub mod comparison;
+pub mod counting;
+pub mod ours;
+pub mod peers;
+pub mod poll;
+pub mod rows;
+pub mod slices;
+pub mod statistics;
+pub mod subject;
+pub mod valgrind;
+pub mod yardsticks;

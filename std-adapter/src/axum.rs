@@ -1,0 +1,228 @@
+//! Breakers in front of axum's routes: rejected requests are answered 503, with `Retry-After`
+//! (feature `axum`).
+//!
+//! ```
+//! use axum::{Router, routing::get};
+//! use nanobreaker::{SharedBreaker, axum::guard};
+//!
+//! let stock = SharedBreaker::builder().build()?;
+//! let app: Router = Router::new().route("/stock", get(async || "7").layer(guard(stock)));
+//! # drop(app);
+//! # Ok::<(), nanobreaker::ConfigError>(())
+//! ```
+//!
+//! A guarded route is the dependency: what it answers with a 5xx status is a failure. To guard what a
+//! handler *calls*, make the call through the breaker and return the [`CallError`], which is a
+//! response too.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum_core::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use pin_project_lite::pin_project;
+use tower_layer::Layer;
+use tower_service::Service;
+
+use nanobreaker_core::Rejected;
+
+use crate::error::CallError;
+use crate::tower::{BreakerLayer, ByClassifier, ServerErrors};
+
+/// What [`guard`] makes: a breaker that judges by 5xx, and the answer for what it rejects.
+pub type Guard<B> = (AnswerLayer, BreakerLayer<B, ByClassifier<ServerErrors>>);
+
+/// A layer for routes: 5xx are failures, and what the breaker rejects is answered by [`unavailable`].
+///
+/// For another judge or another answer, put the two layers together yourself:
+///
+/// ```
+/// # use axum::{Router, routing::get};
+/// # use nanobreaker::{SharedBreaker, axum::AnswerLayer, tower::BreakerLayer};
+/// # let breaker = SharedBreaker::builder().build()?;
+/// let layers = (
+///     AnswerLayer::with(|_rejected| "the answer of yesterday"),
+///     BreakerLayer::http(breaker).until_body_ends(),
+/// );
+/// let app: Router = Router::new().route("/rates", get(async || "1.09").layer(layers));
+/// # drop(app);
+/// # Ok::<(), nanobreaker::ConfigError>(())
+/// ```
+pub fn guard<B>(breaker: B) -> Guard<B> {
+    (AnswerLayer::new(), BreakerLayer::http(breaker))
+}
+
+/// 503 Service Unavailable, with `Retry-After` in whole seconds, rounded up; without while the breaker
+/// is isolated, where no time is known.
+pub fn unavailable(rejected: &Rejected) -> Response {
+    let mut response =
+        (StatusCode::SERVICE_UNAVAILABLE, "temporarily unavailable\n").into_response();
+    if let Some(ms) = rejected.retry_after_ms() {
+        let seconds = u64::from(ms.div_ceil(1_000));
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+    }
+    response
+}
+
+/// The same for gRPC: status 14, unavailable, with `grpc-retry-pushback-ms` where a time is known.
+pub fn grpc_unavailable(rejected: &Rejected) -> Response {
+    let headers = [
+        ("content-type", HeaderValue::from_static("application/grpc")),
+        ("grpc-status", HeaderValue::from_static("14")),
+        (
+            "grpc-message",
+            HeaderValue::from_static("temporarily unavailable"),
+        ),
+    ];
+    let mut response = headers.into_response();
+    if let Some(ms) = rejected.retry_after_ms() {
+        let headers = response.headers_mut();
+        headers.insert("grpc-retry-pushback-ms", HeaderValue::from(ms));
+    }
+    response
+}
+
+/// [`unavailable`] where the call was rejected, else the response of the caller's own error.
+impl<E: IntoResponse> IntoResponse for CallError<E> {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Rejected(rejected) => unavailable(&rejected),
+            Self::Failed(error) => error.into_response(),
+        }
+    }
+}
+
+/// Answers requests that a breaker behind it rejected. Other errors pass.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerLayer<A = fn(Rejected) -> Response> {
+    answer: A,
+}
+
+impl AnswerLayer {
+    /// Answers with [`unavailable`].
+    pub const fn new() -> Self {
+        Self {
+            answer: |rejected| unavailable(&rejected),
+        }
+    }
+
+    /// Answers with [`grpc_unavailable`]: for servers of gRPC, tonic's or others.
+    pub const fn grpc() -> Self {
+        Self {
+            answer: |rejected| grpc_unavailable(&rejected),
+        }
+    }
+}
+
+impl Default for AnswerLayer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<A> AnswerLayer<A> {
+    /// Answers with what `answer` returns: a page, the answer of last time.
+    pub const fn with<R: IntoResponse>(answer: A) -> Self
+    where
+        A: Fn(Rejected) -> R + Clone,
+    {
+        Self { answer }
+    }
+}
+
+impl<S, A: Clone> Layer<S> for AnswerLayer<A> {
+    type Service = AnswerService<S, A>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        AnswerService {
+            inner,
+            answer: self.answer.clone(),
+            rejected_early: None,
+        }
+    }
+}
+
+/// Answers requests that a breaker behind it rejected; made by an [`AnswerLayer`].
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerService<S, A> {
+    inner: S,
+    answer: A,
+    /// What a service rejected that asks its breaker in `poll_ready`: the next request, before it is
+    /// there to be answered.
+    rejected_early: Option<Rejected>,
+}
+
+impl<S, A, Request, R, T, E> Service<Request> for AnswerService<S, A>
+where
+    S: Service<Request, Response = T, Error = CallError<E>>,
+    T: IntoResponse,
+    A: Fn(Rejected) -> R + Clone,
+    R: IntoResponse,
+{
+    type Response = Response;
+    type Error = E;
+    type Future = AnswerFuture<S::Future, A>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), E>> {
+        match std::task::ready!(self.inner.poll_ready(context)) {
+            Ok(()) => {}
+            Err(CallError::Rejected(rejected)) => self.rejected_early = Some(rejected),
+            Err(CallError::Failed(error)) => return Poll::Ready(Err(error)),
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let answer = self.answer.clone();
+        let step = match self.rejected_early.take() {
+            Some(rejected) => Step::Rejected { rejected },
+            None => Step::Calling {
+                call: self.inner.call(request),
+            },
+        };
+        AnswerFuture { step, answer }
+    }
+}
+
+pin_project! {
+    /// The future of an [`AnswerService`]. Dropping it drops the call behind it.
+    #[must_use = "futures do nothing unless polled"]
+    pub struct AnswerFuture<F, A> {
+        #[pin]
+        step: Step<F>,
+        answer: A,
+    }
+}
+
+pin_project! {
+    #[project = Project]
+    enum Step<F> {
+        Calling { #[pin] call: F },
+        Rejected { rejected: Rejected },
+    }
+}
+
+impl<F, A, R, T, E> Future for AnswerFuture<F, A>
+where
+    F: Future<Output = Result<T, CallError<E>>>,
+    T: IntoResponse,
+    A: Fn(Rejected) -> R,
+    R: IntoResponse,
+{
+    type Output = Result<Response, E>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let result = match this.step.project() {
+            Project::Calling { call } => std::task::ready!(call.poll(context)),
+            Project::Rejected { rejected } => Err(CallError::Rejected(*rejected)),
+        };
+        let answered = match result {
+            Ok(response) => Ok(response.into_response()),
+            Err(CallError::Rejected(rejected)) => Ok((this.answer)(rejected).into_response()),
+            Err(CallError::Failed(error)) => Err(error),
+        };
+        Poll::Ready(answered)
+    }
+}

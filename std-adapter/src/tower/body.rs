@@ -1,0 +1,113 @@
+//! The body of a response whose call goes on until the body ends.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use http::HeaderMap;
+use http_body::{Body, Frame, SizeHint};
+use pin_project_lite::pin_project;
+use tower_http::classify::ClassifyEos;
+
+use nanobreaker_core::Outcome;
+
+use crate::call::{CallExt, Held, Silence};
+
+/// What the end of a body means.
+pub(super) enum End<C> {
+    /// Nothing: the head was decisive.
+    Decided(Outcome),
+    /// All went well.
+    Fine,
+    /// What the trailers say.
+    ByTrailers(C),
+}
+
+impl<C: ClassifyEos> End<C> {
+    fn outcome(self, trailers: Option<&HeaderMap>) -> Outcome {
+        match self {
+            Self::Decided(outcome) => outcome,
+            Self::Fine => Outcome::Success,
+            Self::ByTrailers(classifier) => match classifier.classify_eos(trailers) {
+                Ok(()) => Outcome::Success,
+                Err(_) => Outcome::Failure,
+            },
+        }
+    }
+}
+
+pin_project! {
+    /// The body of a response, with the permit of its call where the body decides how that ended.
+    ///
+    /// | the body | outcome |
+    /// | -------- | ------- |
+    /// | ends | success, or what the classifier makes of its trailers |
+    /// | fails, or panics | failure |
+    /// | is silent for the breaker's `hung_after` while someone waits for it | failure, at that moment |
+    /// | is dropped before its end | none: a probe's place is given back |
+    ///
+    /// A call is slow if the response's *head* took longer than `slow_after`: a stream may go on for
+    /// as long as it likes, and its reader may take its time. Where `hung_after` is set, a reader that
+    /// waits costs a timer, in a box of its own.
+    pub struct GuardedBody<T, B: CallExt, C> {
+        #[pin]
+        body: T,
+        silence: Silence,
+        // Gone once the call has ended.
+        under_way: Option<(Held<B>, End<C>)>,
+    }
+}
+
+impl<T: Body, B: CallExt, C: ClassifyEos> GuardedBody<T, B, C> {
+    pub(super) fn new(body: T, mut held: Held<B>, end: End<C>) -> Self {
+        held.answer_begins();
+        // Servers and clients don't poll a body that they know to be at its end.
+        let under_way = if matches!(end, End::Decided(_)) || body.is_end_stream() {
+            held.spend(end.outcome(None));
+            None
+        } else {
+            Some((held, end))
+        };
+        Self {
+            body,
+            silence: Silence::default(),
+            under_way,
+        }
+    }
+}
+
+impl<T: Body, B: CallExt, C: ClassifyEos> Body for GuardedBody<T, B, C> {
+    type Data = T::Data;
+    type Error = T::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<T::Data>, T::Error>>> {
+        let mut this = self.project();
+        let Some((mut held, end)) = this.under_way.take() else {
+            return this.body.poll_frame(context);
+        };
+        // If this panics, the permit is spent as the stack unwinds.
+        let poll = held.poll_part(context, this.silence, |context| {
+            this.body.as_mut().poll_frame(context)
+        });
+        match &poll {
+            Poll::Ready(None) => held.spend(end.outcome(None)),
+            Poll::Ready(Some(Err(_))) => held.spend(Outcome::Failure),
+            Poll::Ready(Some(Ok(frame))) if frame.is_trailers() => {
+                held.spend(end.outcome(frame.trailers_ref()));
+            }
+            Poll::Ready(Some(Ok(_))) if this.body.is_end_stream() => held.spend(end.outcome(None)),
+            Poll::Ready(Some(Ok(_))) | Poll::Pending => *this.under_way = Some((held, end)),
+        }
+        poll
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

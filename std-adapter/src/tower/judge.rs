@@ -1,0 +1,63 @@
+//! What judges the calls of a service: something that sees each request, and then its result.
+
+use crate::call::{ByResult, CallExt, Classifier, Held};
+
+/// Judges the calls of a service. Chosen with [`BreakerLayer`](super::BreakerLayer)'s methods;
+/// implemented by this crate only.
+pub trait Judge<Request>: sealed::Sealed {
+    /// What judges one call.
+    type Call;
+
+    /// Looks at the request of a call that was admitted.
+    #[doc(hidden)]
+    fn begin(&self, request: &Request) -> Self::Call;
+}
+
+/// Judges one call. Implemented by this crate only.
+pub trait JudgeCall<Response, Error>: sealed::Sealed {
+    /// What the caller gets: the response, or one whose body is still being judged.
+    type Judged<B: CallExt>;
+
+    /// Spends the permit according to the result, or hands it to the response's body.
+    #[doc(hidden)]
+    fn end<B: CallExt>(
+        self,
+        held: Held<B>,
+        result: Result<Response, Error>,
+    ) -> Result<Self::Judged<B>, Error>;
+}
+
+pub(super) mod sealed {
+    pub trait Sealed {}
+}
+
+/// Judges each call by what a [`Classifier`] makes of its result, as the call's future resolves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ByClassifier<K = ByResult>(pub(super) K);
+
+impl<K> sealed::Sealed for ByClassifier<K> {}
+
+impl<K: Clone, Request> Judge<Request> for ByClassifier<K> {
+    type Call = Self;
+
+    #[inline]
+    fn begin(&self, _: &Request) -> Self {
+        self.clone()
+    }
+}
+
+impl<K: Classifier<Response, Error>, Response, Error> JudgeCall<Response, Error>
+    for ByClassifier<K>
+{
+    type Judged<B: CallExt> = Response;
+
+    #[inline]
+    fn end<B: CallExt>(
+        self,
+        mut held: Held<B>,
+        result: Result<Response, Error>,
+    ) -> Result<Response, Error> {
+        held.spend(self.0.classify(&result));
+        result
+    }
+}

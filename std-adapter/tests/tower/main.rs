@@ -1,0 +1,25 @@
+//! The tower layer: around plain services under paused time, and between real clients and servers.
+
+mod axum_routes;
+mod body;
+mod grpc;
+mod http;
+mod servers;
+mod service;
+
+use nanobreaker::{Phase, SharedBreaker, SharedBreakerBuilder, TokioClock};
+
+/// A breaker that opens for 10 s on the first failure, in tokio's time.
+fn breaker() -> SharedBreaker<TokioClock> {
+    builder().build().unwrap()
+}
+
+fn builder() -> SharedBreakerBuilder<TokioClock> {
+    SharedBreaker::builder()
+        .consecutive(1)
+        .clock(TokioClock::new())
+}
+
+fn phase(breaker: &SharedBreaker<TokioClock>) -> Phase {
+    breaker.snapshot().phase
+}

@@ -1,0 +1,26 @@
+//! Real servers on the loopback interface, and breakers whose time the test sets.
+
+use axum::Router;
+use nanobreaker::{ManualClock, Phase, SharedBreaker};
+use tokio::net::TcpListener;
+
+/// Serves `app` until the test ends; returns the address as the beginning of a URL.
+pub(crate) async fn serve(app: Router) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async { axum::serve(listener, app).await });
+    format!("http://{address}")
+}
+
+/// A breaker that opens for 10 s on the first failure.
+pub(crate) fn manual_breaker() -> SharedBreaker<ManualClock> {
+    SharedBreaker::builder()
+        .consecutive(1)
+        .clock(ManualClock::new(0))
+        .build()
+        .unwrap()
+}
+
+pub(crate) fn phase(breaker: &SharedBreaker<ManualClock>) -> Phase {
+    breaker.snapshot().phase
+}
