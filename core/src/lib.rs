@@ -76,6 +76,14 @@
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    nanobreaker_narrow,
+    allow(
+        clippy::unnecessary_cast,
+        clippy::useless_conversion,
+        reason = "words are 64 bits wide elsewhere"
+    )
+)]
 
 mod breaker;
 mod clock;

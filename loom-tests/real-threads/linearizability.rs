@@ -98,6 +98,7 @@ impl<'a, W: Window> Actor<'a, W> {
                 Operation::TripFor(ms) => Answer::Changed(breaker.trip_for_ms(ms)),
                 Operation::Isolate => Answer::Changed(breaker.isolate()),
                 Operation::Disable => Answer::Changed(breaker.disable()),
+                Operation::Restart => unreachable!("two steps, saving and restoring: not played"),
                 Operation::Reset => {
                     breaker.reset();
                     Answer::Done

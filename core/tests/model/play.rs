@@ -304,7 +304,7 @@ impl<W: Window> Player<'_, W> {
         let name = self.named;
         self.named += 1;
         // A permit every other time, a plain token else: they are the same to the breaker.
-        let granted = if name % 2 == 0 {
+        let granted = if name & 1 == 0 {
             self.breaker.allow().map(Token::from)
         } else {
             self.breaker.allow_token()
