@@ -142,7 +142,7 @@ fn step(clock_goes_back: bool) -> BoxedStrategy<Step> {
         1 => prop_oneof![Just(Step::Isolate), Just(Step::Disable)],
         1 => Just(Step::Reset),
         1 => any::<bool>().prop_map(Step::Observe),
-        1 => any::<u32>().prop_map(Step::Seed),
+        1 => prop_oneof![Just(Step::Restart), any::<u32>().prop_map(Step::Seed)],
         12 => amount().prop_map(Step::Wait),
         4 => amount().prop_map(back),
     ]

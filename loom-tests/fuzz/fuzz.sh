@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes for some seconds (600 if not said otherwise), guided by coverage, on the stable toolchain,
-# and adds what it found to the corpus. `fuzz.sh merge` keeps the smallest corpus that covers as much.
+# and keeps what it found below the target
+# directory. `fuzz.sh merge` makes the corpus of the smallest inputs that cover as much.
 set -euo pipefail
 cd "$(dirname "$0")"
 target="$(rustc -vV | sed -n 's/^host: //p')"
@@ -17,8 +18,10 @@ if [ "${1:-}" = merge ]; then
     smallest="$(mktemp -d)"
     "$fuzz" -merge=1 "$smallest" corpus "$found"
     rm -f corpus/*
-    # A few hundred are enough: those that cover most come first, the rest adds an edge each.
-    (cd "$smallest" && ls -S | tail -n "${2:-150}" | xargs -I{} cp {} "$OLDPWD/corpus/")
+    # Some of all lengths are enough for a quick replay.
+    keep="${2:-200}"
+    step=$((($(ls "$smallest" | wc -l) + keep - 1) / keep))
+    ls -S "$smallest" | awk "NR % $step == 0" | xargs -I{} cp "$smallest/{}" corpus/
     ls corpus | wc -l
 else
     "$fuzz" -max_total_time="${1:-600}" -max_len=512 -artifact_prefix="$found/failed-" "$found" corpus

@@ -139,17 +139,21 @@ impl Prefix {
                 model: course.model,
             })
             .collect();
-        let counted = Answer::Recorded(Recorded::Counted);
-        if let (Operation::Record(name, outcome), true) = (call.operation, call.answer == counted) {
-            if let Some(half) = self.model.about_to_trip(name, outcome, call.now) {
-                let mut about_to_trip = self.about_to_trip.clone();
-                about_to_trip.insert(i, half.generation);
-                all.push(Self {
-                    done: self.done,
-                    about_to_trip,
-                    model: half.model,
-                });
+        let counted = call.answer == Answer::Recorded(Recorded::Counted);
+        let half = match call.operation {
+            Operation::Record(name, outcome) if counted => {
+                self.model.about_to_trip(name, outcome, call.now)
             }
+            _ => None,
+        };
+        if let Some(half) = half {
+            let mut about_to_trip = self.about_to_trip.clone();
+            about_to_trip.insert(i, half.generation);
+            all.push(Self {
+                done: self.done,
+                about_to_trip,
+                model: half.model,
+            });
         }
         all
     }

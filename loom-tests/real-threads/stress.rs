@@ -124,7 +124,7 @@ fn work<W: Window>(
                 continue;
             }
             // The dependency is well and ill by turns.
-            let ill = breaker.clock().now_ms() / 256 % 2 == 0;
+            let ill = breaker.clock().now_ms() & 256 == 0;
             let outcome = match random.below(20) {
                 0 => Outcome::Cancelled,
                 1 => Outcome::Ignored,

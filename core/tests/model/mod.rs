@@ -43,6 +43,8 @@ pub enum Operation {
     Disable,
     Reset,
     Observe(bool),
+    /// Its state is saved, and restored at once.
+    Restart,
 }
 
 /// What a breaker answered.
@@ -263,6 +265,7 @@ impl Model {
                 let told = self.told(&next, Cause::Reset, 0..=0);
                 vec![next.answers(Allowed::Done, vec![told])]
             }
+            Operation::Restart => self.restart(now),
             Operation::Observe(on) => {
                 let mut next = self.clone();
                 next.observing = on;
@@ -413,6 +416,48 @@ impl Model {
             told,
             model: self,
         }
+    }
+
+    /// What a reset of the chip does to a breaker that is saved before and restored after it.
+    fn restart(&self, now: Moment) -> Vec<Course> {
+        let longest: i128 = self.settings.max_open_ms.into();
+        let stages = match self.stage {
+            Stage::Closed { .. } | Stage::Recovering { .. } => {
+                let since = (self.streak > 0).then_some(now);
+                vec![(Stage::Closed { since }, 0..=0)]
+            }
+            Stage::Open { .. } => {
+                let lefts = self.times_left(now).into_iter().flatten();
+                let stages = lefts.flat_map(|left| {
+                    left.map(|ms| {
+                        let ms = ms.min(longest);
+                        let retry_at = now + ms;
+                        let early = if WIDE { 0 } else { longest / 128 };
+                        let open = Stage::Open {
+                            retry_at,
+                            asked: true,
+                        };
+                        (open, (ms - early).max(0)..=ms)
+                    })
+                });
+                stages.collect()
+            }
+            Stage::HalfOpen { .. } => vec![(
+                Stage::Open {
+                    retry_at: now,
+                    asked: true,
+                },
+                0..=0,
+            )],
+            Stage::Isolated => vec![(Stage::Isolated, 0..=0)],
+            Stage::Disabled => vec![(Stage::Disabled, 0..=0)],
+        };
+        let courses = stages.into_iter().map(|(stage, open_for_ms)| {
+            let next = self.in_next_generation(stage);
+            let told = self.told(&next, Cause::Restored, open_for_ms);
+            next.answers(Allowed::Done, vec![told])
+        });
+        courses.collect()
     }
 
     fn hold(&self, stage: Stage, cause: Cause) -> Vec<Course> {

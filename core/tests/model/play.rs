@@ -61,6 +61,8 @@ pub enum Step {
     /// Resets all but this many of a whole round of generations.
     ResetsNearlyAll(u8),
     Observe(bool),
+    /// Its state is saved and restored at once.
+    Restart,
     Seed(u32),
     Wait(Amount),
     SetBack(Amount),
@@ -284,6 +286,13 @@ impl<W: Window> Player<'_, W> {
                 self.breaker.observe(on);
                 self.agree(Operation::Observe(on), Answer::Done)?;
             }
+            // Where words are narrow, what was left of an open time is not known to the millisecond.
+            Step::Restart if !WIDE => {}
+            Step::Restart => {
+                let restored = self.breaker.restore(self.breaker.save());
+                restored.map_err(|error| error.to_string())?;
+                self.agree(Operation::Restart, Answer::Done)?;
+            }
             Step::Seed(seed) => self.breaker.seed(seed),
             Step::Wait(amount) => self.set_clock(self.now + self.ms(amount))?,
             Step::SetBack(amount) => self.set_clock(self.now - self.ms(amount))?,
@@ -295,7 +304,7 @@ impl<W: Window> Player<'_, W> {
         let name = self.named;
         self.named += 1;
         // A permit every other time, a plain token else: they are the same to the breaker.
-        let granted = if name % 2 == 0 {
+        let granted = if name & 1 == 0 {
             self.breaker.allow().map(Token::from)
         } else {
             self.breaker.allow_token()

@@ -65,7 +65,7 @@ impl Bytes<'_> {
         self.byte() % limit
     }
 
-    fn from_one_to(&mut self, most: u8) -> u32 {
+    fn up_to(&mut self, most: u8) -> u32 {
         u32::from(self.below(most)) + 1
     }
 
@@ -76,7 +76,7 @@ impl Bytes<'_> {
     /// A length of time from 1 to the longest: mostly short, or a power of two, or any.
     fn length(&mut self) -> u32 {
         match self.below(8) {
-            0..=3 => self.from_one_to(255),
+            0..=3 => self.up_to(255),
             4..=5 => self.integer() % 100_000 + 1,
             6 => 1 << self.below(27),
             _ => self.integer() % (1 << 26) + 1,
@@ -84,20 +84,20 @@ impl Bytes<'_> {
     }
 
     fn percent(&mut self) -> u32 {
-        self.from_one_to(100)
+        self.up_to(100)
     }
 
     fn window(&mut self) -> WindowKind {
         match self.below(4) {
             0 => WindowKind::Failures {
-                threshold: self.from_one_to(8),
+                threshold: self.up_to(8),
                 within_ms: self.length(),
             },
             1 => WindowKind::Consecutive {
-                threshold: self.from_one_to(255),
+                threshold: self.up_to(255),
             },
             2 => {
-                let size = self.from_one_to(80);
+                let size = self.up_to(80);
                 WindowKind::Calls {
                     size,
                     percent: self.percent(),
@@ -105,12 +105,12 @@ impl Bytes<'_> {
                 }
             }
             _ => {
-                let buckets = self.from_one_to(8);
+                let buckets = self.up_to(8);
                 WindowKind::Time {
                     span_ms: self.length().max(buckets),
                     buckets,
                     percent: self.percent(),
-                    min_calls: self.from_one_to(16),
+                    min_calls: self.up_to(16),
                 }
             }
         }
@@ -126,9 +126,9 @@ impl Bytes<'_> {
             slow,
             open_for_ms,
             max_open_ms: self.length().max(open_for_ms),
-            probes: self.from_one_to(7),
-            successes: self.from_one_to(8),
-            failures: self.from_one_to(4),
+            probes: self.up_to(7),
+            successes: self.up_to(8),
+            failures: self.up_to(4),
             lease_ms: self.length(),
             ramp_ms: if ramps { self.length() } else { 0 },
             latch: self.below(16) == 0,
@@ -178,8 +178,8 @@ impl Bytes<'_> {
             6..=11 => Step::End(self.byte(), self.outcome()),
             12 => Step::Leak(self.byte()),
             13 => Step::EndAgain(self.byte(), self.outcome()),
-            14..=18 => Step::Calls(self.from_one_to(4) as u8, self.outcome()),
-            19 => Step::Calls(self.from_one_to(100) as u8, self.outcome()),
+            14..=18 => Step::Calls(self.up_to(4) as u8, self.outcome()),
+            19 => Step::Calls(self.up_to(100) as u8, self.outcome()),
             20 => Step::Trip,
             21 => Step::TripFor(self.amount()),
             22 if self.below(2) == 0 => Step::Isolate,
@@ -187,6 +187,7 @@ impl Bytes<'_> {
             23 => Step::Reset,
             // Slow, so rare.
             24 if self.byte() == 255 => Step::ResetsNearlyAll(self.byte()),
+            24 if self.below(2) == 0 => Step::Restart,
             24 => Step::Seed(self.integer()),
             25 => Step::Observe(self.below(2) == 0),
             26..=30 => Step::Wait(self.amount()),
