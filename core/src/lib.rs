@@ -76,6 +76,14 @@
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    any(nanobreaker_narrow, not(target_has_atomic = "64")),
+    allow(
+        clippy::unnecessary_cast,
+        clippy::useless_conversion,
+        reason = "a cast from a word to 32 bits is one only where words are wide"
+    )
+)]
 
 mod breaker;
 mod clock;
