@@ -70,6 +70,21 @@ macro_rules! const_unless_loom {
 }
 pub(crate) use const_unless_loom;
 
+/// An array of `N` of the same expression, each evaluated anew: in a constant, except under loom.
+#[cfg(not(loom))]
+macro_rules! array_of {
+    ($element:expr; $n:expr) => {
+        [const { $element }; $n]
+    };
+}
+#[cfg(loom)]
+macro_rules! array_of {
+    ($element:expr; $n:expr) => {
+        core::array::from_fn::<_, { $n }, _>(|_| $element)
+    };
+}
+pub(crate) use array_of;
+
 /// The orderings of an exchange, which must be known when it is compiled: those that arrive as
 /// arguments bring a check along, and its panic. So every function that takes one is always inlined
 /// (or, like `update`, made anew for each use).
@@ -98,16 +113,11 @@ impl Word {
         }
     }
 
-    /// `N` words that hold zero.
-    #[cfg(not(loom))]
-    pub(crate) const fn zeroes<const N: usize>() -> [Self; N] {
-        [const { Self::new(0) }; N]
-    }
-
-    /// `N` words that hold zero.
-    #[cfg(loom)]
-    pub(crate) fn zeroes<const N: usize>() -> [Self; N] {
-        core::array::from_fn(|_| Self::new(0))
+    const_unless_loom! {
+        /// `N` words that hold zero.
+        pub(crate) const fn zeroes<const N: usize>() -> [Self; N] {
+            array_of!(Self::new(0); N)
+        }
     }
 
     /// A plain load.

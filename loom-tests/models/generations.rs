@@ -143,7 +143,7 @@ fn an_old_failure_among_two_young_ones<W: Window + Send + Sync + 'static>(window
     .exactly([[Recorded::Stale, Recorded::Counted, Recorded::Counted]]);
 }
 // Not the tally: it would take minutes.
-for_each_window!(an_old_failure_among_two_young_ones: failures consecutive history time with_slow any);
+for_each_window!(an_old_failure_among_two_young_ones: failures consecutive history time striped with_slow any);
 
 /// The answer of a lost probe races the next round: it is never that round's answer.
 #[test]

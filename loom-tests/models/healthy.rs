@@ -1,8 +1,6 @@
 //! Promise 9: the healthy path stores nothing and reads no clock. Promise 8: a rejection writes
 //! nothing. loom explores one execution, and no other, where nobody stores what another one reads.
 
-#![cfg(not(loom_first_read_writes))]
-
 use nanobreaker_core::{Outcome, Recorded, window::Window};
 
 use crate::explore::{Bound, Reached, model};

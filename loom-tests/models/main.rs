@@ -18,9 +18,11 @@ mod rig;
 mod windows;
 
 mod generations;
+#[cfg(not(loom_first_read_writes))]
 mod healthy;
 mod probes;
 mod sources;
+#[cfg(nanobreaker_narrow)]
 mod sweeps;
 mod ticks;
 mod time;

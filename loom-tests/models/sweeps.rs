@@ -3,11 +3,9 @@
 //!
 //! With narrow words only, whose generations go round after 256: with wide ones it takes 4,096.
 
-#![cfg(nanobreaker_narrow)]
-
 use nanobreaker_core::{Outcome, Phase, Recorded, window::Window};
 
-use crate::explore::{Bound, model};
+use crate::explore::{WIDELY, model};
 use crate::rig::{Rig, config};
 use crate::windows::for_each_window;
 
@@ -24,7 +22,7 @@ fn reset<W: Window>(rig: &Rig<W>, times: usize) {
 
 /// A sweep races a failure of the generation that begins, which must survive it.
 fn a_sweep_removes_nothing_of_the_present<W: Window + Send + Sync + 'static>(window: fn(u32) -> W) {
-    model(Bound::Exhaustive, move || {
+    model(WIDELY, move || {
         let rig = Rig::new(window(2), config());
         rig.fail();
         reset(&rig, HALF - 1);
@@ -54,14 +52,18 @@ fn a_sweep_removes_nothing_of_the_present<W: Window + Send + Sync + 'static>(win
         (false, Recorded::Stale),
     ]);
 }
+#[cfg(not(loom_first_read_writes))]
 for_each_window!(a_sweep_removes_nothing_of_the_present);
+// Only the windows of few words: each execution makes 300 steps.
+#[cfg(loom_first_read_writes)]
+for_each_window!(a_sweep_removes_nothing_of_the_present: failures consecutive history);
 
 /// A sweep races a failure of the generation that ends; wherever that lands, it must be gone when
 /// its number comes round again.
 fn a_failure_is_gone_when_its_number_comes_again<W: Window + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    model(Bound::Exhaustive, move || {
+    model(WIDELY, move || {
         let rig = Rig::new(window(2), config());
         reset(&rig, HALF - 1);
         rig.with_tokens(1)
@@ -82,11 +84,15 @@ fn a_failure_is_gone_when_its_number_comes_again<W: Window + Send + Sync + 'stat
     })
     .exactly([Recorded::Counted, Recorded::Stale]);
 }
+#[cfg(not(loom_first_read_writes))]
 for_each_window!(a_failure_is_gone_when_its_number_comes_again);
+// Only the windows of few words: each execution makes 600 steps.
+#[cfg(loom_first_read_writes)]
+for_each_window!(a_failure_is_gone_when_its_number_comes_again: failures consecutive history);
 
 /// A sweep that stalls for half of all generations does not wipe what the present one counts.
 fn a_stalled_sweep_wipes_nothing<W: Window + Send + Sync + 'static>(window: fn(u32) -> W) {
-    model(Bound::Exhaustive, move || {
+    model(WIDELY, move || {
         let rig = Rig::new(window(2), config());
         reset(&rig, HALF - 1);
         rig

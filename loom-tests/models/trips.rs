@@ -1,10 +1,11 @@
 //! Promise 3: no lost trip. Promise 4: no early trip. For every window.
 
-use nanobreaker_core::{Cause, Outcome, Phase, Recorded, window::Window};
+use nanobreaker_core::window::{StripedTime, Window};
+use nanobreaker_core::{Cause, Outcome, Phase, Recorded};
 
 use crate::explore::{Bound, model};
 use crate::rig::{Rig, at, config, stalled};
-use crate::windows::{self, BUCKET_MS, WITHIN_MS, for_each_window};
+use crate::windows::{self, BUCKET_MS, ByActor, WITHIN_MS, for_each_window};
 
 /// Who tripped it; promise 3 holds for the rig.
 fn tripped_by<W: Window>(rig: &Rig<W>) -> usize {
@@ -48,7 +49,7 @@ fn three_failures_trip<W: Window + Send + Sync + 'static>(window: fn(u32) -> W) 
     .exactly([0, 1, 2]);
 }
 // Not the tally: it would take 150,000 executions.
-for_each_window!(three_failures_trip: failures consecutive history time with_slow any);
+for_each_window!(three_failures_trip: failures consecutive history time striped with_slow any);
 
 /// Promise 3, in different buckets: each of two threads adds to its own bucket and then sums both;
 /// at least one must see the other, also where it read the clock a bucket earlier.
@@ -91,8 +92,8 @@ fn the_call_that_fills_the_minimum_trips<W: Window + Send + Sync + 'static>(wind
 }
 
 mod the_call_that_fills_the_minimum_trips {
-    use crate::windows::{TALLIED, TALLIED_WORDS, WITHIN_MS};
-    use nanobreaker_core::window::{Calls, Time};
+    use crate::windows::{ByActor, TALLIED, TALLIED_WORDS, WITHIN_MS};
+    use nanobreaker_core::window::{Calls, StripedTime, Time};
 
     #[test]
     fn history() {
@@ -107,11 +108,36 @@ mod the_call_that_fills_the_minimum_trips {
     }
 
     #[test]
+    fn striped() {
+        super::the_call_that_fills_the_minimum_trips(|k| {
+            StripedTime::<_, 2, 2>::new(WITHIN_MS, 2, 50, k, ByActor).unwrap()
+        });
+    }
+
+    #[test]
     fn time() {
         super::the_call_that_fills_the_minimum_trips(|k| {
             Time::<2>::new(WITHIN_MS, 2, 50, k).unwrap()
         });
     }
+}
+
+/// Promise 3, where two successes at once fill the minimum, each in a stripe of its own: the later
+/// one to sum sees both.
+#[test]
+fn successes_in_two_stripes_fill_the_minimum() {
+    model(Bound::Exhaustive, || {
+        let window = StripedTime::<_, 2, 2>::new(WITHIN_MS, 2, 30, 3, ByActor);
+        let rig = Rig::new(window.unwrap(), config());
+        rig.fail();
+        rig.with_tokens(2)
+    })
+    .threads([
+        |rig| rig.breaker.record(rig.tokens[0], Outcome::Success),
+        |rig| rig.breaker.record(rig.tokens[1], Outcome::Success),
+    ])
+    .end(|rig, _| tripped_by(rig))
+    .exactly([0, 1]);
 }
 
 /// Promise 4: two failures of a threshold of three, and a call of each other kind beside them.

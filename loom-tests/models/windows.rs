@@ -1,7 +1,7 @@
 //! One of each window, told apart by nothing but their kind: each trips on the K-th failure.
 
 use nanobreaker_core::window::{
-    AnyWindow, Calls, Consecutive, Failures, Time, WithSlow, calls_words,
+    AnyWindow, Calls, Consecutive, Failures, StripedTime, Stripes, Time, WithSlow, calls_words,
 };
 
 /// The window of the failure ring and of the time window.
@@ -39,6 +39,21 @@ pub(crate) fn time(k: u32) -> Time<2> {
     Time::new(WITHIN_MS, 2, 100, k).unwrap()
 }
 
+/// Tells stripes apart by the thread of the model.
+#[derive(Clone, Copy)]
+pub(crate) struct ByActor;
+
+impl Stripes for ByActor {
+    fn stripe(&self) -> usize {
+        crate::explore::actor()
+    }
+}
+
+/// Two buckets in two stripes.
+pub(crate) fn striped(k: u32) -> StripedTime<ByActor, 2, 2> {
+    StripedTime::new(WITHIN_MS, 2, 100, k, ByActor).unwrap()
+}
+
 /// Two windows side by side.
 pub(crate) fn with_slow(k: u32) -> WithSlow<Consecutive, Consecutive> {
     WithSlow::new(consecutive(k), consecutive(k))
@@ -52,7 +67,7 @@ pub(crate) fn any(k: u32) -> AnyWindow<4> {
 /// Makes a test of a model for each window.
 macro_rules! for_each_window {
     ($model:ident) => {
-        crate::windows::for_each_window!($model: failures consecutive history tally time with_slow any);
+        crate::windows::for_each_window!($model: failures consecutive history tally time striped with_slow any);
     };
     ($model:ident: $($window:ident)+) => {
         mod $model {

@@ -7,7 +7,7 @@
 
 use crate::clock::Clock;
 use crate::config::ConfigError;
-use crate::sync::{Word, const_unless_loom};
+use crate::sync::{Word, array_of, const_unless_loom};
 use crate::window::judge::{Call, Judge, Verdict};
 use crate::window::tagged;
 use crate::window::time::TimeRule;
@@ -83,14 +83,10 @@ impl<const BUCKETS: usize> Row<BUCKETS> {
         }
     }
 
-    #[cfg(not(loom))]
-    const fn many<const N: usize>() -> [Self; N] {
-        [const { Self::new() }; N]
-    }
-
-    #[cfg(loom)]
-    fn many<const N: usize>() -> [Self; N] {
-        core::array::from_fn(|_| Self::new())
+    const_unless_loom! {
+        const fn many<const N: usize>() -> [Self; N] {
+            array_of!(Self::new(); N)
+        }
     }
 }
 
