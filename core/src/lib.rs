@@ -76,13 +76,10 @@
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
-#![cfg_attr(
-    nanobreaker_narrow,
-    allow(
-        clippy::unnecessary_cast,
-        clippy::useless_conversion,
-        reason = "words are 64 bits wide elsewhere"
-    )
+#![allow(
+    clippy::unnecessary_cast,
+    clippy::useless_conversion,
+    reason = "a word is of 64 or 32 bits: what converts in one width is needless in the other"
 )]
 
 mod breaker;

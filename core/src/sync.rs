@@ -183,6 +183,41 @@ impl Word {
     }
 }
 
+/// A setting that may be replaced while others read it: 32 bits, whatever the width of words.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct Setting(Atomic32);
+
+impl Setting {
+    const_unless_loom! {
+        /// A setting that holds `value`.
+        pub(crate) const fn new(value: u32) -> Self {
+            Self(Atomic32::new(value))
+        }
+    }
+
+    /// What it holds, and with it whatever was stored before it.
+    #[inline]
+    pub(crate) fn load(&self) -> u32 {
+        // Acquire: pairs with the release of `store`.
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Replaces it, after whatever was stored before.
+    pub(crate) fn store(&self, value: u32) {
+        // Release: pairs with the acquire of `load`.
+        self.0.store(value, Ordering::Release);
+    }
+
+    /// Sets it to 1 if it holds 0; returns whether it did.
+    pub(crate) fn take(&self) -> bool {
+        // Acquire: pairs with the release of the `store` that gave it back.
+        self.0
+            .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+}
+
 /// Counts the half turns of a tick counter.
 #[derive(Debug)]
 #[repr(transparent)]

@@ -41,9 +41,13 @@
 //! | feature | adds |
 //! | ------- | ---- |
 //! | `axum` | a module of that name: 503 with `Retry-After` for rejected requests, and a layer for routes |
+//! | `cli` | the command `nanobreaker`, which replays logs, tunes and explains configurations |
+//! | `config` | [`catalog`]: the settings of many breakers, from files and the environment, read again while calls go on |
 //! | `full` | all of these |
+//! | `registry` | [`Registry`]: breakers by key, bounded in number |
 //! | `reqwest` | a module of that name: a middleware with a breaker per host |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
+//! | `settings` | [`Settings`]: what a file can say about a breaker, with durations such as "10s" |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return |
 //! | `tower` | a module of that name: a layer for any service |
 //! | `tower-http` | HTTP and gRPC in that layer, by tower-http's classifiers, to the end of a body |
@@ -54,11 +58,17 @@
 #[cfg(feature = "axum")]
 pub mod axum;
 mod call;
+#[cfg(feature = "config")]
+pub mod catalog;
 mod clock;
 mod error;
 mod fallback;
+#[cfg(feature = "registry")]
+mod registry;
 #[cfg(feature = "reqwest")]
 pub mod reqwest;
+#[cfg(feature = "settings")]
+mod settings;
 mod shared;
 mod stripes;
 #[cfg(feature = "tower")]
@@ -71,5 +81,9 @@ pub use clock::TokioClock;
 pub use error::CallError;
 pub use fallback::Fallback;
 pub use nanobreaker_core::*;
+#[cfg(feature = "registry")]
+pub use registry::{Registry, RegistryBuilder};
+#[cfg(feature = "settings")]
+pub use settings::{Settings, SettingsError, WindowKind, WindowSettings};
 pub use shared::{Listeners, SharedBreaker, SharedBreakerBuilder, SharedWindow};
 pub use stripes::ThreadStripes;

@@ -4,9 +4,10 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use nanobreaker_core::window::{AnyWindow, WithSlow};
+use nanobreaker_core::window::{Adjustable, AnyWindow, WithSlow};
 use nanobreaker_core::{Breaker, Clock, Config, ConfigBuilder, ConfigError, Observer, Transition};
 
 use crate::call::{CallExt, Caller};
@@ -16,7 +17,11 @@ use crate::clock::CoarseClock;
 const WORDS: usize = 64;
 
 /// The window of a [`SharedBreaker`]: any kind for failures, and maybe a rate of slow calls.
-pub type SharedWindow = WithSlow<AnyWindow<WORDS>, Option<AnyWindow<WORDS>>>;
+///
+/// Both can be replaced while calls go on: see [`SharedBreaker::adjust`].
+pub type SharedWindow = Adjustable<SharedRule>;
+
+type SharedRule = WithSlow<AnyWindow<WORDS>, AnyWindow<WORDS>>;
 
 type Listener = Box<dyn Fn(&Transition) + Send + Sync>;
 
@@ -48,16 +53,50 @@ pub struct SharedBreaker<C: Clock = CoarseClock> {
 }
 
 struct Shared<C> {
+    name: Arc<str>,
     breaker: Breaker<SharedWindow, C, Listeners>,
-    slow_after: Option<Duration>,
+    slow_after: Limit,
     #[cfg(feature = "tokio")]
-    hung_after: Option<Duration>,
+    hung_after: Limit,
+}
+
+/// A limit for calls, in milliseconds, that can be replaced while they go on.
+struct Limit(AtomicU32);
+
+impl Limit {
+    const NONE: u32 = u32::MAX;
+
+    fn new(limit: Option<Duration>) -> Self {
+        Self(AtomicU32::new(Self::number(limit)))
+    }
+
+    fn number(limit: Option<Duration>) -> u32 {
+        let longest = Self::NONE - 1;
+        limit.map_or(Self::NONE, |limit| {
+            u32::try_from(millis(limit)).unwrap_or(longest).min(longest)
+        })
+    }
+
+    #[inline]
+    fn get(&self) -> Option<Duration> {
+        // Relaxed: each call goes by the limit that it finds.
+        match self.0.load(Ordering::Relaxed) {
+            Self::NONE => None,
+            ms => Some(Duration::from_millis(ms.into())),
+        }
+    }
+
+    fn set(&self, limit: Option<Duration>) {
+        // Relaxed: as above.
+        self.0.store(Self::number(limit), Ordering::Relaxed);
+    }
 }
 
 impl SharedBreaker {
     /// A builder that starts with the defaults: 5 failures within 10 s trip, for 10 s.
     pub fn builder() -> SharedBreakerBuilder {
         SharedBreakerBuilder {
+            name: Arc::from(""),
             clock: CoarseClock,
             window: Choice::Failures {
                 threshold: 5,
@@ -70,6 +109,52 @@ impl SharedBreaker {
             hung_after: None,
             listeners: Listeners::default(),
         }
+    }
+}
+
+impl<C: Clock> SharedBreaker<C> {
+    /// Its name; empty unless the builder was given one.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// How many handles there are.
+    #[cfg(feature = "registry")]
+    pub(crate) fn handles(&self) -> usize {
+        Arc::strong_count(&self.shared)
+    }
+
+    /// Puts the settings of `builder` in place while calls go on; its clock, its name and its
+    /// listeners are not taken over. Phase, generation, streak, probes in flight, permits and the
+    /// calls in the window stay: see [`Breaker::adjust`].
+    ///
+    /// Returns whether it did: not where another thread is adjusting this breaker right now.
+    ///
+    /// ```
+    /// # use nanobreaker::{Phase, SharedBreaker};
+    /// # use std::time::Duration;
+    /// let breaker = SharedBreaker::builder().failures(5, Duration::from_secs(10)).build()?;
+    /// for _ in 0..3 {
+    ///     breaker.allow()?.failure();
+    /// }
+    /// breaker.adjust(&SharedBreaker::builder().failures(4, Duration::from_secs(10)))?;
+    /// breaker.allow()?.failure();
+    /// assert_eq!(breaker.snapshot().phase, Phase::Open);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first setting outside its limits; nothing has changed then.
+    pub fn adjust<D: Clock>(&self, builder: &SharedBreakerBuilder<D>) -> Result<bool, ConfigError> {
+        let (rule, config) = (builder.rule()?, builder.config.build()?);
+        let adjusted = self.shared.breaker.adjust(&rule, config);
+        if adjusted {
+            self.shared.slow_after.set(builder.slow_after);
+            #[cfg(feature = "tokio")]
+            self.shared.hung_after.set(builder.hung_after);
+        }
+        Ok(adjusted)
     }
 }
 
@@ -92,8 +177,9 @@ impl<C: Clock> Deref for SharedBreaker<C> {
 
 impl<C: Clock> fmt::Debug for SharedBreaker<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SharedBreaker")
-            .field(&self.snapshot())
+        f.debug_struct("SharedBreaker")
+            .field("name", &self.name())
+            .field("snapshot", &self.snapshot())
             .finish()
     }
 }
@@ -106,12 +192,12 @@ impl<C: Clock> CallExt for SharedBreaker<C> {
     #[inline]
     fn calls(&self) -> Caller<'_, SharedWindow, C, Listeners> {
         let caller = Caller::new(&self.shared.breaker);
-        let caller = match self.shared.slow_after {
+        let caller = match self.shared.slow_after.get() {
             Some(limit) => caller.slow_after(limit),
             None => caller,
         };
         #[cfg(feature = "tokio")]
-        if let Some(limit) = self.shared.hung_after {
+        if let Some(limit) = self.shared.hung_after.get() {
             return caller.hung_after(limit);
         }
         caller
@@ -184,6 +270,7 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 #[derive(Debug)]
 #[must_use = "call build() to get the breaker"]
 pub struct SharedBreakerBuilder<C = CoarseClock> {
+    name: Arc<str>,
     clock: C,
     window: Choice,
     slow_window: Option<Choice>,
@@ -195,6 +282,13 @@ pub struct SharedBreakerBuilder<C = CoarseClock> {
 }
 
 impl<C: Clock> SharedBreakerBuilder<C> {
+    /// What people call the dependency, in logs, metrics and on the operator's page. Empty unless
+    /// set.
+    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
     /// Trips on `threshold` failures (at most 64) within a time: see
     /// [`Failures`](nanobreaker_core::window::Failures).
     pub fn failures(mut self, threshold: u32, within: Duration) -> Self {
@@ -354,6 +448,7 @@ impl<C: Clock> SharedBreakerBuilder<C> {
     /// Reads time from `clock`, for tests.
     pub fn clock<D: Clock>(self, clock: D) -> SharedBreakerBuilder<D> {
         SharedBreakerBuilder {
+            name: self.name,
             clock,
             window: self.window,
             slow_window: self.slow_window,
@@ -365,25 +460,47 @@ impl<C: Clock> SharedBreakerBuilder<C> {
         }
     }
 
+    /// Puts `config` in place of every setting of a [`Config`].
+    #[cfg(feature = "settings")]
+    pub(crate) fn config(mut self, config: ConfigBuilder) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Checks every setting.
+    #[cfg(feature = "settings")]
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        self.rule()?;
+        self.config.build().map(drop)
+    }
+
+    fn rule(&self) -> Result<SharedRule, ConfigError> {
+        let failed = self.window.window()?;
+        let slow = match self.slow_window {
+            Some(choice) => choice.slow_window()?,
+            None => AnyWindow::missing(),
+        };
+        Ok(WithSlow::new(failed, slow))
+    }
+
     /// Checks every setting and makes the breaker.
     ///
     /// # Errors
     ///
     /// A [`ConfigError`] that names the first setting outside its limits.
     pub fn build(self) -> Result<SharedBreaker<C>, ConfigError> {
-        let failed = self.window.window()?;
-        let slow = self.slow_window.map(Choice::slow_window).transpose()?;
-        let window = WithSlow::new(failed, slow);
+        let window = Adjustable::new(self.rule()?);
         let config = self.config.build()?;
         let breaker = Breaker::with_observer(window, config, self.clock, self.listeners);
         // Seeded by the operating system, once a process, and different for each state.
         breaker.seed(RandomState::new().hash_one(0) as u32);
         Ok(SharedBreaker {
             shared: Arc::new(Shared {
+                name: self.name,
                 breaker,
-                slow_after: self.slow_after,
+                slow_after: Limit::new(self.slow_after),
                 #[cfg(feature = "tokio")]
-                hung_after: self.hung_after,
+                hung_after: Limit::new(self.hung_after),
             }),
         })
     }

@@ -73,11 +73,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
                     return Ok(Token::new(state.generation(), Kind::Uncounted));
                 }
                 Look::Reject(retry_after_ms) => {
-                    return Err(Rejected {
+                    let rejected = Rejected {
                         phase: state.phase(),
                         generation: state.generation(),
                         retry_after_ms,
-                    });
+                    };
+                    self.observer.rejected(&rejected);
+                    return Err(rejected);
                 }
             }
         }
@@ -101,7 +103,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         match state.open_time_left(now, span) {
             Left::Pending(ms) => Look::Reject(Some(ms)),
             Left::Due => {
-                let lease_ends = self.config.lease().late_deadline(now);
+                let lease_ends = self.config().lease().late_deadline(now);
                 self.probe(
                     state,
                     state.half_opened(lease_ends),
@@ -118,7 +120,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     fn look_while_half_open(&self, state: State, now: Raw) -> Look<'_, W, C, O> {
-        let lease = self.config.lease();
+        let lease = self.config().lease();
         let lease_ends = lease.late_deadline(now);
         let left = match state.lease_left(now, lease) {
             Left::Due if state.in_flight() > 0 => {
@@ -130,7 +132,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             Left::Pending(ms) => ms,
             Left::Due | Left::Beyond => 0,
         };
-        if state.in_flight() < self.config.probes() {
+        if state.in_flight() < self.config().probes() {
             self.probe(state, state.probe_admitted(lease_ends), None)
         } else {
             Look::Reject(Some(left))
@@ -138,10 +140,10 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     fn look_while_recovering(&self, state: State, now: Raw) -> Look<'_, W, C, O> {
-        let ramp = self.config.ramp();
+        let ramp = self.config().ramp();
         let elapsed = state.ramp_elapsed(now, ramp);
         if elapsed >= ramp.ms() {
-            let closed = state.closed(self.config.flap().units(now));
+            let closed = state.closed(self.config().flap().units(now));
             return self.again(state, closed, Some(Cause::RampOver));
         }
         // Relaxed: the calls only need different numbers.

@@ -1,7 +1,8 @@
 //! The breaker: ties the state word, the window, the configuration and the clock together.
 //!
 //! Each file here is one side of it: [`admission`] answers `allow`, [`recording`] takes outcomes in,
-//! [`operator`] is for people and for dependencies that say what they want. All of them decide with
+//! [`operator`] is for people and for dependencies that say what they want,
+//! [`adjusting`] replaces settings while calls go on. All of them decide with
 //! the pure functions of `state` and make their moves through [`Breaker::step`], the one place
 //! where a transition happens and its observer is told.
 //!
@@ -10,6 +11,7 @@
 //! The state word stands alone: everything that a decision needs is in it, and it guards no other
 //! memory. So its own operations are relaxed, and the order of its changes is the order of moves.
 
+mod adjusting;
 mod admission;
 mod operator;
 mod recording;
@@ -99,11 +101,6 @@ impl<W, C, O> Breaker<W, C, O> {
         }
     }
 
-    /// The configuration.
-    pub const fn config(&self) -> &Config {
-        &self.config
-    }
-
     /// The clock.
     pub const fn clock(&self) -> &C {
         &self.clock
@@ -119,13 +116,22 @@ impl<W, C, O> Breaker<W, C, O> {
         // Relaxed: the state word stands alone.
         State::from_raw(self.state.load(Ordering::Relaxed))
     }
+}
+
+impl<W: Window, C, O> Breaker<W, C, O> {
+    /// The configuration as it stands: the one that the breaker was made with, unless its window is
+    /// [`Adjustable`](crate::window::Adjustable) and was given another.
+    #[inline]
+    pub fn config(&self) -> Config {
+        self.window.config().unwrap_or(self.config)
+    }
 
     /// The span that bounds how far ahead an open state's time may lie.
-    const fn open_span_of(&self, state: State) -> Span {
+    fn open_span_of(&self, state: State) -> Span {
         if state.open_time_was_asked() {
-            self.config.longest_open_span()
+            self.config().longest_open_span()
         } else {
-            self.config.open_span(state.streak())
+            self.config().open_span(state.streak())
         }
     }
 }
@@ -178,11 +184,11 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
                 Some(state.open_time_left(now, span).ms(span))
             }
             Phase::HalfOpen if state.in_flight() > 0 => {
-                let lease = self.config.lease();
+                let lease = self.config().lease();
                 Some(state.lease_left(now, lease).ms(lease))
             }
             Phase::Recovering => {
-                let ramp = self.config.ramp();
+                let ramp = self.config().ramp();
                 Some(ramp.ms().saturating_sub(state.ramp_elapsed(now, ramp)))
             }
             Phase::HalfOpen | Phase::Closed | Phase::Isolated | Phase::Disabled => None,
@@ -265,18 +271,18 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// time less jitter.
     fn tripped(&self, state: State, now: Raw) -> State {
         let span = self
-            .config
-            .open_span(state.streak_after_trip(now, self.config.flap()));
+            .config()
+            .open_span(state.streak_after_trip(now, self.config().flap()));
         let ms = self.jittered(span.ms(), now);
         self.opened(state, now, span.deadline(now, ms), false)
     }
 
     /// What `state` becomes when it opens until `retry_at`, or held by the latch.
     fn opened(&self, state: State, now: Raw, retry_at: Raw, asked: bool) -> State {
-        if self.config.latch() {
+        if self.config().latch() {
             return state.isolated();
         }
-        let streak = state.streak_after_trip(now, self.config.flap());
+        let streak = state.streak_after_trip(now, self.config().flap());
         state.opened(Opening {
             streak,
             retry_at,
@@ -286,7 +292,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// `ms` less a random part of at most the configured jitter; never below 1.
     fn jittered(&self, ms: u32, now: Raw) -> u32 {
-        let most = self.config.jitter();
+        let most = self.config().jitter();
         if most == 0 {
             return ms;
         }

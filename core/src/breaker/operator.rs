@@ -35,7 +35,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// # Ok::<(), nanobreaker_core::ConfigError>(())
     /// ```
     pub fn trip_for_ms(&self, ms: u64) -> bool {
-        let span = self.config.longest_open_span();
+        let span = self.config().longest_open_span();
         let ms = ms.clamp(1, u64::from(span.ms())) as u32;
         self.step_by(Some(Cause::TripRequested), |state| {
             let now = self.now();
@@ -133,11 +133,11 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         match saved.phase {
             SavedPhase::Closed if saved.streak == 0 => state.reset(),
             SavedPhase::Closed => {
-                let since = self.config.flap().units(now);
+                let since = self.config().flap().units(now);
                 state.reset().with_streak(saved.streak).closed(since)
             }
             SavedPhase::Open => {
-                let span = self.config.longest_open_span();
+                let span = self.config().longest_open_span();
                 state.opened(Opening {
                     streak: saved.streak,
                     retry_at: span.deadline(now, saved.left_ms.min(span.ms())),

@@ -20,6 +20,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     #[inline]
     pub fn record(&self, permit: impl Into<Token>, outcome: Outcome) -> Recorded {
         let token = permit.into();
+        let recorded = self.take_in(token, outcome);
+        self.observer.recorded(token, outcome, recorded);
+        recorded
+    }
+
+    #[inline]
+    fn take_in(&self, token: Token, outcome: Outcome) -> Recorded {
         let state = self.load();
         if state.generation() != token.generation() {
             Recorded::Stale
@@ -50,7 +57,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// The window said trip. Tries for as long as the generation stands and calls still pass: the
     /// end of a ramp or an observe switch changes the word without ending the generation.
     #[cold]
-    fn trip_in(&self, generation: u16) -> Recorded {
+    pub(super) fn trip_in(&self, generation: u16) -> Recorded {
         self.step_by(Some(Cause::ThresholdReached), |state| {
             let stands = state.generation() == generation && state.judges_by_window();
             stands.then(|| self.tripped(state, self.now()))
@@ -104,16 +111,16 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             return None;
         }
         let now = self.now();
-        let lease_ends = self.config.lease().late_deadline(now);
-        let (successes, failures) = (self.config.successes(), self.config.failures());
+        let lease_ends = self.config().lease().late_deadline(now);
+        let (successes, failures) = (self.config().successes(), self.config().failures());
         match state.answered(answer, successes, failures, lease_ends) {
             Round::GoesOn(state) => Some((state, None)),
-            Round::Succeeded if self.config.ramp_ms() > 0 => {
-                let since = self.config.ramp().units(now);
+            Round::Succeeded if self.config().ramp_ms() > 0 => {
+                let since = self.config().ramp().units(now);
                 Some((state.recovering(since), Some(Cause::ProbesSucceeded)))
             }
             Round::Succeeded => {
-                let since = self.config.flap().units(now);
+                let since = self.config().flap().units(now);
                 Some((state.closed(since), Some(Cause::ProbesSucceeded)))
             }
             Round::Failed => Some((self.tripped(state, now), Some(Cause::ProbesFailed))),

@@ -1,5 +1,6 @@
 //! What a breaker is configured to do once its window says trip.
 
+mod cell;
 mod error;
 
 pub use error::ConfigError;
@@ -8,6 +9,7 @@ use crate::state::{
     LEASE_DIGITS, MAX_FAILURES, MAX_PROBES, MAX_SPAN_MS, MAX_SUCCESSES, SPAN_DIGITS, Span,
     bit_length,
 };
+pub(crate) use cell::ConfigCell;
 pub(crate) use error::within;
 
 /// A valid configuration; build one with [`Config::builder`].

@@ -6,7 +6,10 @@ mod queue;
 #[cfg(feature = "heapless")]
 pub use queue::Queue;
 
+use crate::outcome::{Outcome, Recorded};
+use crate::permit::Token;
 use crate::phase::Phase;
+use crate::rejected::Rejected;
 
 /// One change of phase, or a reset.
 ///
@@ -116,6 +119,19 @@ pub trait Observer {
 
     /// A transition took place.
     fn transition(&self, transition: &Transition);
+
+    /// A call was rejected. Does nothing unless implemented, and then costs nothing.
+    #[inline]
+    fn rejected(&self, rejected: &Rejected) {
+        let _ = rejected;
+    }
+
+    /// A call that was admitted with `token` has ended. Does nothing unless implemented, and then
+    /// costs nothing: it is told of every call, so keep it short.
+    #[inline]
+    fn recorded(&self, token: Token, outcome: Outcome, recorded: Recorded) {
+        let _ = (token, outcome, recorded);
+    }
 }
 
 impl Observer for () {
@@ -131,5 +147,68 @@ impl<O: Observer> Observer for &O {
     #[inline]
     fn transition(&self, transition: &Transition) {
         (**self).transition(transition);
+    }
+
+    #[inline]
+    fn rejected(&self, rejected: &Rejected) {
+        (**self).rejected(rejected);
+    }
+
+    #[inline]
+    fn recorded(&self, token: Token, outcome: Outcome, recorded: Recorded) {
+        (**self).recorded(token, outcome, recorded);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::window::Consecutive;
+    use crate::{Breaker, Config, ManualClock};
+    use std::cell::RefCell;
+
+    #[derive(Default)]
+    struct Heard(RefCell<Vec<String>>);
+
+    impl Observer for Heard {
+        fn transition(&self, transition: &Transition) {
+            self.0.borrow_mut().push(transition.to.to_string());
+        }
+
+        fn rejected(&self, rejected: &Rejected) {
+            self.0.borrow_mut().push(rejected.to_string());
+        }
+
+        fn recorded(&self, token: Token, outcome: Outcome, recorded: Recorded) {
+            let probe = if token.is_probe() { "probe" } else { "call" };
+            let heard = format!("{probe} {outcome:?} {recorded:?}");
+            self.0.borrow_mut().push(heard);
+        }
+    }
+
+    #[test]
+    fn each_call_is_heard_of_once_however_it_ends() {
+        let heard = Heard::default();
+        let window = Consecutive::new(1).unwrap();
+        let clock = ManualClock::new(0);
+        let breaker = Breaker::with_observer(window, Config::DEFAULT, &clock, &heard);
+        drop(breaker.allow().unwrap());
+        let late = breaker.allow().unwrap();
+        breaker.allow().unwrap().failure();
+        late.success();
+        breaker.allow().unwrap_err();
+        clock.advance(10_000);
+        breaker.allow().unwrap().success();
+        let expected = [
+            "call Cancelled Ignored",
+            "open",
+            "call Failure Counted",
+            "call Success Stale",
+            "rejected by a breaker that is open; retry after 10000 ms",
+            "half_open",
+            "closed",
+            "probe Success Counted",
+        ];
+        assert_eq!(*heard.0.borrow(), expected);
     }
 }

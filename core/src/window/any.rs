@@ -3,10 +3,13 @@
 use crate::clock::Clock;
 use crate::config::ConfigError;
 use crate::sync::{Word, const_unless_loom};
+use crate::window::adjustable::Adopt;
 use crate::window::calls::CallsRule;
 use crate::window::consecutive::ConsecutiveRule;
 use crate::window::failures::FailuresRule;
-use crate::window::judge::{Call, Judge, Rule, Ruled, Verdict};
+use crate::window::judge::{Call, Judge, Rule, Verdict};
+use crate::window::parts::{Kind, Parts, RuleCell};
+use crate::window::tagged;
 use crate::window::time::TimeRule;
 
 /// Any of the windows, for where a file or a person chooses.
@@ -15,7 +18,8 @@ use crate::window::time::TimeRule;
 /// calls by [`calls_words`](super::calls_words) (with 33 words, 1,024; with 65 on 32-bit words),
 /// or half as many buckets of time. A choice that does not fit is a [`ConfigError`].
 ///
-/// It costs what the chosen window costs, and one branch.
+/// It costs what the chosen window costs, a load and a branch. Within
+/// [`Adjustable`](super::Adjustable) it can be replaced by another choice while calls go on.
 ///
 /// ```
 /// use nanobreaker_core::{Breaker, Config, ConfigError, ManualClock, window::AnyWindow};
@@ -33,15 +37,9 @@ use crate::window::time::TimeRule;
 /// # Ok::<(), ConfigError>(())
 /// ```
 #[derive(Debug)]
-pub struct AnyWindow<const WORDS: usize>(Ruled<AnyRule, WORDS>);
-
-/// The chosen rule.
-#[derive(Clone, Copy, Debug)]
-enum AnyRule {
-    Failures(FailuresRule),
-    Consecutive(ConsecutiveRule),
-    Calls(CallsRule),
-    Time(TimeRule),
+pub struct AnyWindow<const WORDS: usize> {
+    rule: RuleCell,
+    words: [Word; WORDS],
 }
 
 impl<const WORDS: usize> AnyWindow<WORDS> {
@@ -53,7 +51,7 @@ impl<const WORDS: usize> AnyWindow<WORDS> {
         /// `threshold` must be from 1 to `WORDS`, `within_ms` from 1 to 67,108,864.
         pub const fn failures(threshold: u32, within_ms: u64) -> Result<Self, ConfigError> {
             match FailuresRule::new(threshold, within_ms, WORDS) {
-                Ok(rule) => Ok(Self::ruled(AnyRule::Failures(rule))),
+                Ok(rule) => Ok(Self::ruled(Kind::Failures, rule.parts())),
                 Err(error) => Err(error),
             }
         }
@@ -68,7 +66,7 @@ impl<const WORDS: usize> AnyWindow<WORDS> {
         pub const fn consecutive(threshold: u32) -> Result<Self, ConfigError> {
             const { assert!(WORDS > 0, "a window takes at least one word") };
             match ConsecutiveRule::new(threshold) {
-                Ok(rule) => Ok(Self::ruled(AnyRule::Consecutive(rule))),
+                Ok(rule) => Ok(Self::ruled(Kind::Consecutive, rule.parts())),
                 Err(error) => Err(error),
             }
         }
@@ -87,7 +85,7 @@ impl<const WORDS: usize> AnyWindow<WORDS> {
             min_calls: u32,
         ) -> Result<Self, ConfigError> {
             match CallsRule::new(size, failure_rate_percent, min_calls, WORDS) {
-                Ok(rule) => Ok(Self::ruled(AnyRule::Calls(rule))),
+                Ok(rule) => Ok(Self::ruled(Kind::Calls, rule.parts())),
                 Err(error) => Err(error),
             }
         }
@@ -108,18 +106,25 @@ impl<const WORDS: usize> AnyWindow<WORDS> {
             min_calls: u32,
         ) -> Result<Self, ConfigError> {
             match TimeRule::new(span_ms, buckets, failure_rate_percent, min_calls, WORDS / 2) {
-                Ok(rule) => Ok(Self::ruled(AnyRule::Time(rule))),
+                Ok(rule) => Ok(Self::ruled(Kind::Time, rule.parts())),
                 Err(error) => Err(error),
             }
         }
     }
 
     const_unless_loom! {
-        const fn ruled(rule: AnyRule) -> Self {
-            Self(Ruled {
-                rule,
+        /// No window: nothing is judged, as with `None` in an `Option`.
+        pub const fn missing() -> Self {
+            Self::ruled(Kind::Missing, Parts::NONE)
+        }
+    }
+
+    const_unless_loom! {
+        const fn ruled(kind: Kind, parts: Parts) -> Self {
+            Self {
+                rule: RuleCell::new(kind, parts),
                 words: Word::zeroes(),
-            })
+            }
         }
     }
 }
@@ -127,22 +132,84 @@ impl<const WORDS: usize> AnyWindow<WORDS> {
 impl<const WORDS: usize> Judge for AnyWindow<WORDS> {
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        self.0.count(bad, call)
+        let head = self.rule.head();
+        let words = &self.words;
+        match head.kind() {
+            Kind::Failures if bad => {
+                FailuresRule::from_parts(self.rule.parts(head)).count(words, bad, call)
+            }
+            Kind::Failures | Kind::Missing | Kind::Changing => Verdict::Holds,
+            Kind::Consecutive => ConsecutiveRule::from_parts(head.parts()).count(words, bad, call),
+            Kind::Calls => CallsRule::from_parts(self.rule.parts(head)).count(words, bad, call),
+            Kind::Time => TimeRule::from_parts(self.rule.parts(head)).count(words, bad, call),
+        }
+    }
+
+    #[inline]
+    fn is_there(&self) -> bool {
+        self.rule.head().kind() != Kind::Missing
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        self.0.sweep(call);
+        tagged::sweep(&self.words, call);
     }
 }
 
-impl Rule for AnyRule {
-    #[inline]
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        match self {
-            Self::Failures(rule) => rule.count(words, bad, call),
-            Self::Consecutive(rule) => rule.count(words, bad, call),
-            Self::Calls(rule) => rule.count(words, bad, call),
-            Self::Time(rule) => rule.count(words, bad, call),
+/// Where both rules read the same words the new one goes on with them. Where calls are to stand
+/// elsewhere they move, and in that moment no outcome is judged. A window of another kind starts
+/// empty: the one before it has not kept what it needs.
+impl<const WORDS: usize> Adopt for AnyWindow<WORDS> {
+    fn adopt<C: Clock>(&self, like: &Self, call: &Call<'_, C>) -> Verdict {
+        let (old, new) = (self.rule.head(), like.rule.head());
+        let (was, parts) = (self.rule.parts(old), like.rule.parts(new));
+        if old.kind() == new.kind() && was == parts {
+            return Verdict::Holds;
         }
+        let words = &self.words;
+        let go_on = || self.rule.store(new.kind(), parts);
+        let start_empty = || {
+            self.rule.suspend();
+            tagged::empty(words, call);
+        };
+        match (old.kind(), new.kind()) {
+            (Kind::Failures, Kind::Failures) => {
+                let (old, new) = (
+                    FailuresRule::from_parts(was),
+                    FailuresRule::from_parts(parts),
+                );
+                if new.has_unit_of(old) {
+                    go_on();
+                    return new.gather(old, words, call);
+                }
+                start_empty();
+            }
+            (Kind::Consecutive, Kind::Consecutive) => {
+                go_on();
+                return ConsecutiveRule::from_parts(parts).judge(words, call);
+            }
+            (Kind::Calls, Kind::Calls) => {
+                let (old, new) = (CallsRule::from_parts(was), CallsRule::from_parts(parts));
+                if !new.has_layout_of(old) {
+                    let outcomes = old.outcomes(words, call);
+                    start_empty();
+                    new.refill(words, &outcomes, call);
+                }
+                go_on();
+                return new.judge(words, call);
+            }
+            (Kind::Time, Kind::Time) => {
+                let (old, new) = (TimeRule::from_parts(was), TimeRule::from_parts(parts));
+                if !new.has_layout_of(old) {
+                    let calls = old.calls(words, call);
+                    start_empty();
+                    new.refill(words, &calls, call);
+                }
+                go_on();
+                return new.judge(words, call);
+            }
+            _ => start_empty(),
+        }
+        go_on();
+        Verdict::Holds
     }
 }

@@ -8,6 +8,7 @@ use crate::clock::Clock;
 use crate::config::{ConfigError, within};
 use crate::sync::{Ordering, Word, const_unless_loom};
 use crate::window::judge::{Call, Judge, Rule, Ruled, Verdict};
+use crate::window::parts::Parts;
 use crate::window::tagged::{content, content_for, tag, tagged};
 
 /// The largest threshold.
@@ -68,7 +69,7 @@ impl Judge for Consecutive {
 }
 
 /// The rule beside its word.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConsecutiveRule {
     threshold: u16,
 }
@@ -80,6 +81,29 @@ impl ConsecutiveRule {
                 threshold: value as u16,
             }),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Judges what `words` hold already.
+    pub(super) fn judge<C>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
+        let reached = words.first().is_some_and(|word| {
+            // Relaxed: only its own generation's count is read from it.
+            let seen = word.load(Ordering::Relaxed);
+            tag(seen) == call.generation && content(seen) >= self.threshold.into()
+        });
+        Verdict::of(reached)
+    }
+
+    pub(super) const fn parts(self) -> Parts {
+        Parts {
+            count: self.threshold,
+            ..Parts::NONE
+        }
+    }
+
+    pub(super) const fn from_parts(parts: Parts) -> Self {
+        Self {
+            threshold: parts.count,
         }
     }
 

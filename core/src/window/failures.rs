@@ -16,7 +16,8 @@ use crate::config::{ConfigError, within};
 use crate::state::{MAX_SPAN_MS, Span};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
 use crate::window::judge::{Call, Judge, Rule, Ruled, Verdict};
-use crate::window::tagged::{CONTENT_BITS, content, tag, tagged};
+use crate::window::parts::Parts;
+use crate::window::tagged::{self, CONTENT_BITS, content, tag, tagged};
 
 const TAKEN: Raw = 1 << (CONTENT_BITS - 1);
 const STAMP: Raw = TAKEN - 1;
@@ -79,7 +80,7 @@ impl<const N: usize> Judge for Failures<N> {
 }
 
 /// The rule beside its slots.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FailuresRule {
     within: Span,
     /// K−1.
@@ -117,6 +118,52 @@ impl FailuresRule {
                 slots: (threshold - 1) as u16,
             }),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Puts the failures of `old`, which is still within `words`, where this rule looks for them:
+    /// those in slots that this rule doesn't have move into free ones. Trips where there are none.
+    pub(super) fn gather<C: Clock>(self, old: Self, words: &[Word], call: &Call<'_, C>) -> Verdict {
+        let now = call.now();
+        let kept = usize::from(self.slots);
+        let given_up = words.iter().take(old.slots.into()).skip(kept);
+        for word in given_up {
+            // Acquire: see the module's head.
+            let slot = word.load(Ordering::Acquire);
+            if matches!(self.look(slot, now, call.generation), Found::Free { .. }) {
+                continue;
+            }
+            let free = words.iter().take(kept).find(|word| {
+                let seen = word.load(Ordering::Acquire);
+                matches!(self.look(seen, now, call.generation), Found::Free { .. })
+                    && tagged::put(word, seen, content(slot), call)
+            });
+            if free.is_none() {
+                return Verdict::Trips;
+            }
+            // It must not count twice should the threshold grow again.
+            let _ = tagged::put(word, slot, 0, call);
+        }
+        Verdict::Holds
+    }
+
+    /// Whether the stamps of both rules are in the same unit.
+    pub(super) fn has_unit_of(self, other: Self) -> bool {
+        self.within.units(Raw::MAX) == other.within.units(Raw::MAX)
+    }
+
+    pub(super) const fn parts(self) -> Parts {
+        Parts {
+            count: self.slots,
+            ms: self.within.ms(),
+            ..Parts::NONE
+        }
+    }
+
+    pub(super) const fn from_parts(parts: Parts) -> Self {
+        Self {
+            within: Span::new(parts.ms, DIGITS),
+            slots: parts.count,
         }
     }
 

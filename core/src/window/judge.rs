@@ -1,6 +1,7 @@
 //! What the breaker asks of a window, and what a window may ask of the breaker.
 
 use crate::clock::Clock;
+use crate::config::Config;
 use crate::outcome::Outcome;
 use crate::state::State;
 use crate::sync::{Ordering, Raw, Word};
@@ -21,6 +22,15 @@ pub(crate) enum Verdict {
 impl Verdict {
     pub(crate) const fn of(trips: bool) -> Self {
         if trips { Self::Trips } else { Self::Holds }
+    }
+
+    /// What two windows say together.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Trips, _) | (_, Self::Trips) => Self::Trips,
+            (Self::Stale, _) | (_, Self::Stale) => Self::Stale,
+            (Self::Holds, Self::Holds) => Self::Holds,
+        }
     }
 }
 
@@ -65,6 +75,12 @@ pub(crate) trait Judge {
     #[inline]
     fn is_there(&self) -> bool {
         true
+    }
+
+    /// The configuration that stands in for the breaker's own, where the window holds one.
+    #[inline]
+    fn config(&self) -> Option<Config> {
+        None
     }
 
     /// Forgets generations long gone; see [`tagged::sweep`].

@@ -9,7 +9,7 @@
 //!
 //! [`StripedTime`] is [`Time`] for many cores: a success writes to memory of its own stripe only.
 //! [`WithSlow`] sets a second window beside the first that judges slow calls; [`AnyWindow`] chooses
-//! at run time.
+//! at run time, and within [`Adjustable`] it can be replaced while calls go on.
 //!
 //! # The rule for all windows
 //!
@@ -19,17 +19,20 @@
 //! loaded, and by an exchange from the loaded value: otherwise a stalled thread of the last
 //! generation would write over the present one.
 
+mod adjustable;
 mod any;
 mod calls;
 mod consecutive;
 mod failures;
 mod judge;
+mod parts;
 mod rate;
 mod slow;
 mod striped;
 mod tagged;
 mod time;
 
+pub use adjustable::{Adjustable, Replaceable};
 pub use any::AnyWindow;
 pub use calls::{Calls, calls_words};
 pub use consecutive::Consecutive;

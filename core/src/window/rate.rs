@@ -3,9 +3,10 @@
 use crate::config::ConfigError;
 use crate::config::within;
 use crate::sync::Raw;
+use crate::window::parts::Parts;
 
 /// Trips when at least `percent` of at least `min_calls` calls were bad.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rate {
     percent: u8,
     min_calls: u32,
@@ -25,6 +26,18 @@ impl Rate {
             Ok(min_calls) => Ok(Self { percent, min_calls }),
             Err(error) => Err(error),
         }
+    }
+
+    /// A rate that was checked when it was taken apart.
+    pub(super) const fn from_parts(parts: Parts) -> Self {
+        Self {
+            percent: parts.percent,
+            min_calls: parts.min_calls,
+        }
+    }
+
+    pub(super) const fn percent(self) -> u8 {
+        self.percent
     }
 
     pub(crate) const fn min_calls(self) -> u32 {

@@ -8,7 +8,7 @@ use crate::window::judge::{Call, Judge, Verdict};
 ///
 /// A [slow](Outcome::Slow) call is good to the first and bad to the second; a failed call the other
 /// way round. Both windows take in every call, so a call costs what both cost. Where the second is
-/// an `Option` that is `None`, a slow call is a failure to the first.
+/// an `Option` that is `None`, or [`AnyWindow::missing`](super::AnyWindow::missing), a slow call is a failure to the first.
 ///
 /// ```
 /// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, window::{Calls, WithSlow}};
@@ -34,6 +34,10 @@ impl<F, S> WithSlow<F, S> {
     pub const fn new(failed: F, slow: S) -> Self {
         Self { failed, slow }
     }
+
+    pub(super) const fn windows(&self) -> (&F, &S) {
+        (&self.failed, &self.slow)
+    }
 }
 
 impl<F: Judge, S: Judge> Judge for WithSlow<F, S> {
@@ -54,12 +58,7 @@ impl<F: Judge, S: Judge> Judge for WithSlow<F, S> {
         let is_slow = outcome == Outcome::Slow;
         let is_failure = outcome == Outcome::Failure || (is_slow && !self.slow.is_there());
         let failed = self.failed.count(is_failure, call);
-        let slow = self.slow.count(is_slow, call);
-        match (failed, slow) {
-            (Verdict::Trips, _) | (_, Verdict::Trips) => Verdict::Trips,
-            (Verdict::Stale, _) | (_, Verdict::Stale) => Verdict::Stale,
-            (Verdict::Holds, Verdict::Holds) => Verdict::Holds,
-        }
+        failed.and(self.slow.count(is_slow, call))
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

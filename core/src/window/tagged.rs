@@ -40,6 +40,31 @@ pub(crate) fn content_for<C>(word: Raw, call: &Call<'_, C>) -> Option<Raw> {
     }
 }
 
+/// Exchanges `seen`, loaded with acquire, for `content` under the tag of `call`'s generation.
+/// Returns whether it did: not where another thread was quicker or the generation is over.
+pub(crate) fn put<C>(word: &Word, seen: Raw, content: Raw, call: &Call<'_, C>) -> bool {
+    let new = tagged(call.generation, content);
+    // Release, acquire: the rule of all windows, see the module's head.
+    content_for(seen, call).is_some()
+        && word
+            .exchange(seen, new, Ordering::Release, Ordering::Acquire)
+            .is_ok()
+}
+
+/// Empties all words of `call`'s generation.
+pub(crate) fn empty<C>(words: &[Word], call: &Call<'_, C>) {
+    for word in words {
+        // Acquire, release: the rule of all windows, see the module's head.
+        let _ = word.update(Ordering::Release, Ordering::Acquire, |seen| {
+            if tag(seen) == call.generation && content(seen) != 0 {
+                core::ops::ControlFlow::Continue(tagged(call.generation, 0))
+            } else {
+                core::ops::ControlFlow::Break(())
+            }
+        });
+    }
+}
+
 /// Empties the words of generations long gone, before their tag's number comes round again.
 ///
 /// Called when a generation begins whose number is 0 or half the range. Words whose tag lies in the

@@ -19,6 +19,7 @@ use crate::config::{ConfigError, within};
 use crate::state::MAX_SPAN_MS;
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
 use crate::window::judge::{Call, Judge, Rule, Verdict};
+use crate::window::parts::Parts;
 use crate::window::rate::Rate;
 use crate::window::tagged::{self, CONTENT_BITS, content, content_for, tag, tagged};
 
@@ -103,7 +104,7 @@ impl<const BUCKETS: usize> Judge for Time<BUCKETS> {
 }
 
 /// The rule beside its words.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeRule {
     rate: Rate,
     bucket_ms: u32,
@@ -181,16 +182,16 @@ impl TimeRule {
     ) -> Verdict {
         let row = if is_bad { bad } else { own };
         let mut place = self.place(call.now());
-        let mut entry = add(row, place, false, call);
+        let mut entry = add(row, place, 1, false, call);
         if matches!(entry, Entry::Newer) {
             // This thread stalled after it read the clock, or the clock was set back. Only the
             // second is left when it is read again.
             place = self.place(call.now());
-            entry = add(row, place, true, call);
+            entry = add(row, place, 1, true, call);
         }
         match entry {
             Entry::Counted(calls) if self.needs_judging(is_bad, calls) => {
-                self.judge(good, bad, place, call)
+                self.judge_at(good, bad, place, call)
             }
             Entry::Counted(_) | Entry::Newer => Verdict::Holds,
             Entry::Stale => Verdict::Stale,
@@ -204,7 +205,7 @@ impl TimeRule {
         is_bad || calls <= Raw::from(self.rate.min_calls())
     }
 
-    fn judge<'a, C: Clock>(
+    fn judge_at<'a, C: Clock>(
         self,
         good: impl Iterator<Item = &'a [Word]> + Clone,
         bad: &[Word],
@@ -269,6 +270,104 @@ impl TimeRule {
     }
 }
 
+/// The calls of one bucket, and when it ended or will end.
+#[derive(Clone, Copy)]
+struct Bucket {
+    ends_ms: Raw,
+    good: Raw,
+    bad: Raw,
+}
+
+/// The calls that were within a span, taken out of their words, the oldest first.
+pub(super) struct Buckets([Bucket; MAX_BUCKETS]);
+
+/// For a rule that takes the place of another.
+impl TimeRule {
+    /// Whether this rule reads what `other` has written.
+    pub(super) fn has_layout_of(self, other: Self) -> bool {
+        (self.bucket_ms, self.buckets) == (other.bucket_ms, other.buckets)
+    }
+
+    /// Judges what `words` hold already.
+    pub(super) fn judge<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
+        let Some((good, bad)) = words.split_at_checked(self.buckets.into()) else {
+            return Verdict::Holds;
+        };
+        self.judge_at(iter::once(good), bad, self.place(call.now()), call)
+    }
+
+    /// The calls that `words` hold.
+    pub(super) fn calls<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Buckets {
+        let bucket_ms = Raw::from(self.bucket_ms.max(1));
+        let now = call.now();
+        let mut buckets = Buckets(
+            [Bucket {
+                ends_ms: now,
+                good: 0,
+                bad: 0,
+            }; MAX_BUCKETS],
+        );
+        let Some((good, bad)) = words.split_at_checked(self.buckets.into()) else {
+            return buckets;
+        };
+        let ages = (0..self.buckets).rev().map(Raw::from);
+        for (bucket, age) in buckets.0.iter_mut().zip(ages) {
+            // Before the clock's start there was nothing.
+            let Some(at_ms) = now.checked_sub(age * bucket_ms) else {
+                continue;
+            };
+            let place = self.place(at_ms);
+            let count = |row: &[Word]| {
+                // Relaxed: counts guard no other memory.
+                let word = row.get(place.slot).map_or(0, |w| w.load(Ordering::Relaxed));
+                if lap_of(content(word)) == place.lap {
+                    count_of(word, call.generation)
+                } else {
+                    0
+                }
+            };
+            *bucket = Bucket {
+                ends_ms: (at_ms - at_ms % bucket_ms + (bucket_ms - 1)).min(now),
+                good: count(good),
+                bad: count(bad),
+            };
+        }
+        buckets
+    }
+
+    /// Takes in `buckets` and judges none of them. A call is taken to be as young as its bucket.
+    pub(super) fn refill<C>(self, words: &[Word], buckets: &Buckets, call: &Call<'_, C>) {
+        let Some((good, bad)) = words.split_at_checked(self.buckets.into()) else {
+            return;
+        };
+        for bucket in &buckets.0 {
+            let place = self.place(bucket.ends_ms);
+            for (row, calls) in [(good, bucket.good), (bad, bucket.bad)] {
+                if calls > 0 {
+                    let _ = add(row, place, calls, true, call);
+                }
+            }
+        }
+    }
+
+    pub(super) const fn parts(self) -> Parts {
+        Parts {
+            count: self.buckets as u16,
+            percent: self.rate.percent(),
+            ms: self.bucket_ms,
+            min_calls: self.rate.min_calls(),
+        }
+    }
+
+    pub(super) const fn from_parts(parts: Parts) -> Self {
+        Self {
+            rate: Rate::from_parts(parts),
+            bucket_ms: parts.ms,
+            buckets: parts.count as u8,
+        }
+    }
+}
+
 const fn lap_of(content: Raw) -> Raw {
     content >> COUNT_BITS
 }
@@ -288,10 +387,16 @@ const fn is_newer(bucket: Raw, lap: Raw) -> bool {
     ahead != 0 && ahead <= MAX_LAP / 2
 }
 
-/// Counts one call in its bucket, which starts again where it holds another lap or generation. A
+/// Counts `calls` calls in their bucket, which starts again where it holds another lap or generation. A
 /// newer lap is left alone unless `replace_newer`.
 #[inline]
-fn add<C>(row: &[Word], place: Place, replace_newer: bool, call: &Call<'_, C>) -> Entry {
+fn add<C>(
+    row: &[Word],
+    place: Place,
+    calls: Raw,
+    replace_newer: bool,
+    call: &Call<'_, C>,
+) -> Entry {
     let Some(word) = row.get(place.slot) else {
         return Entry::Counted(MAX_COUNT);
     };
@@ -313,7 +418,7 @@ fn add<C>(row: &[Word], place: Place, replace_newer: bool, call: &Call<'_, C>) -
         } else {
             ControlFlow::Continue(tagged(
                 call.generation,
-                place.lap << COUNT_BITS | (count + 1),
+                place.lap << COUNT_BITS | (count + calls).min(MAX_COUNT),
             ))
         }
     });

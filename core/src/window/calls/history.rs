@@ -3,6 +3,7 @@
 use core::ops::ControlFlow;
 
 use crate::sync::{Ordering, Raw, Word};
+use crate::window::calls::outcomes::Outcomes;
 use crate::window::judge::{Call, Verdict};
 use crate::window::rate::Rate;
 use crate::window::tagged::{CONTENT_BITS, content, content_for, tagged};
@@ -40,6 +41,36 @@ pub(super) fn count<C>(
         ControlFlow::Continue((_, new)) => judge(content(new)),
         ControlFlow::Break(verdict) => verdict,
     }
+}
+
+/// Forgets all but the last `size` calls and judges these.
+pub(super) fn trim<C>(word: &Word, size: u16, rate: Rate, call: &Call<'_, C>) -> Verdict {
+    // Acquire, release: the rule of all windows, see the module's head.
+    let trimmed = word.update(Ordering::Release, Ordering::Acquire, |seen| {
+        let there = content_for(seen, call).unwrap_or(0).max(EMPTY);
+        let full: Raw = 1 << size;
+        if there < full << 1 {
+            return ControlFlow::Break(Verdict::of(is_reached(there, rate)));
+        }
+        ControlFlow::Continue(tagged(call.generation, (there & (full - 1)) | full))
+    });
+    match trimmed {
+        ControlFlow::Continue((_, new)) => Verdict::of(is_reached(content(new), rate)),
+        ControlFlow::Break(verdict) => verdict,
+    }
+}
+
+/// The calls that `word` holds, the oldest first.
+pub(super) fn outcomes<C>(word: &Word, call: &Call<'_, C>) -> Outcomes {
+    // Acquire: the rule of all windows, see the module's head.
+    let seen = word.load(Ordering::Acquire);
+    let history = content_for(seen, call).unwrap_or(0).max(EMPTY);
+    let calls = Raw::BITS - history.leading_zeros() - 1;
+    let mut outcomes = Outcomes::NONE;
+    for age in (0..calls).rev() {
+        outcomes.push(history >> age & 1 != 0);
+    }
+    outcomes
 }
 
 /// One more call; where the history is full, the oldest goes.

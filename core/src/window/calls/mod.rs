@@ -4,13 +4,16 @@
 //! [`tally`] word beside words of outcomes.
 
 mod history;
+mod outcomes;
 mod tally;
 
 use crate::clock::Clock;
 use crate::config::{ConfigError, within};
 use crate::sync::{Word, const_unless_loom};
 use crate::window::judge::{Call, Judge, Rule, Ruled, Verdict};
+use crate::window::parts::Parts;
 use crate::window::rate::Rate;
+pub(super) use outcomes::Outcomes;
 
 /// The largest window of calls.
 const MAX_SIZE: u32 = 1_024;
@@ -93,7 +96,7 @@ impl<const WORDS: usize> Judge for Calls<WORDS> {
 }
 
 /// The rule beside its words.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallsRule {
     rate: Rate,
     size: u16,
@@ -120,6 +123,59 @@ impl CallsRule {
     }
 }
 
+/// For a rule that takes the place of another.
+impl CallsRule {
+    /// Whether this rule reads what `other` has written.
+    pub(super) fn has_layout_of(self, other: Self) -> bool {
+        self.size == other.size || (self.is_history() && other.is_history())
+    }
+
+    /// Judges what `words` hold already, in a layout that this rule reads.
+    pub(super) fn judge<C>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
+        match words.first() {
+            Some(first) if self.is_history() => history::trim(first, self.size, self.rate, call),
+            Some(first) => tally::judge(first, self.size, self.rate, call),
+            None => Verdict::Holds,
+        }
+    }
+
+    /// The calls that `words` hold.
+    pub(super) fn outcomes<C>(self, words: &[Word], call: &Call<'_, C>) -> Outcomes {
+        match words.split_first() {
+            Some((first, _)) if self.is_history() => history::outcomes(first, call),
+            Some((first, rest)) => tally::outcomes(first, rest, self.size, call),
+            None => Outcomes::NONE,
+        }
+    }
+
+    /// Takes in `outcomes`, one after another, and judges none of them.
+    pub(super) fn refill<C: Clock>(self, words: &[Word], outcomes: &Outcomes, call: &Call<'_, C>) {
+        for bad in outcomes.iter() {
+            let _ = self.count(words, bad, call);
+        }
+    }
+
+    pub(super) const fn parts(self) -> Parts {
+        Parts {
+            count: self.size,
+            percent: self.rate.percent(),
+            min_calls: self.rate.min_calls(),
+            ..Parts::NONE
+        }
+    }
+
+    pub(super) const fn from_parts(parts: Parts) -> Self {
+        Self {
+            rate: Rate::from_parts(parts),
+            size: parts.count,
+        }
+    }
+
+    fn is_history(self) -> bool {
+        u32::from(self.size) <= history::MAX_SIZE
+    }
+}
+
 /// The largest window that `words` words hold.
 const fn largest_size(words: usize) -> u32 {
     let by_tally = tally::largest_size(words);
@@ -137,7 +193,7 @@ impl Rule for CallsRule {
         let Some((first, rest)) = words.split_first() else {
             return Verdict::Holds;
         };
-        if u32::from(self.size) <= history::MAX_SIZE {
+        if self.is_history() {
             history::count(first, self.size, self.rate, bad, call)
         } else {
             tally::count(first, rest, self.size, self.rate, bad, call)

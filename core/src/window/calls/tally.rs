@@ -15,6 +15,7 @@
 use core::ops::ControlFlow;
 
 use crate::sync::{Ordering, Raw, WIDE, Word};
+use crate::window::calls::outcomes::Outcomes;
 use crate::window::judge::{Call, Verdict};
 use crate::window::rate::Rate;
 use crate::window::tagged::{content, content_for, tagged};
@@ -127,6 +128,39 @@ pub(super) fn count<C>(
         Mark::Same => claimed.verdict(size, rate),
         Mark::Stale => Verdict::Stale,
     }
+}
+
+/// Judges the calls that are there.
+pub(super) fn judge<C>(tally: &Word, size: u16, rate: Rate, call: &Call<'_, C>) -> Verdict {
+    // Acquire: the rule of all windows, see the module's head.
+    let seen = tally.load(Ordering::Acquire);
+    Tally(content_for(seen, call).unwrap_or(0)).verdict(size, rate)
+}
+
+/// The calls that the words hold, the oldest first.
+pub(super) fn outcomes<C>(
+    tally: &Word,
+    outcomes: &[Word],
+    size: u16,
+    call: &Call<'_, C>,
+) -> Outcomes {
+    // Acquire: the rule of all windows, see the module's head.
+    let there = Tally(content_for(tally.load(Ordering::Acquire), call).unwrap_or(0));
+    let next = there.position();
+    let older = if there.is_full() { next..size } else { 0..0 };
+    let mut kept = Outcomes::NONE;
+    for position in older.chain(0..next) {
+        kept.push(is_marked(outcomes, position, call));
+    }
+    kept
+}
+
+fn is_marked<C>(outcomes: &[Word], position: u16, call: &Call<'_, C>) -> bool {
+    let Some(word) = outcomes.get(usize::from(position >> OUTCOMES_LOG2)) else {
+        return false;
+    };
+    let seen = content_for(word.load(Ordering::Acquire), call).unwrap_or(0);
+    seen >> (u32::from(position) & (OUTCOMES - 1)) & 1 != 0
 }
 
 /// What writing an outcome changed.

@@ -1,0 +1,38 @@
+//! Opens the logs that the arguments name, with a progress bar on a terminal.
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::arguments::Logs;
+use crate::failure::Failure;
+use crate::reading::{Keys, Notes, Ordered, Skipped, total_bytes};
+
+/// Opens the logs; no more than `most_keys` keys get a breaker, whatever the arguments say.
+pub(crate) fn open(logs: &Logs, most_keys: usize) -> Result<(Ordered, ProgressBar), Failure> {
+    let progress = progress(logs);
+    let ordered = Ordered::open(
+        &logs.paths,
+        logs.sort as usize,
+        logs.reading().map_err(Failure::Arguments)?,
+        Notes {
+            keys: Keys::new(most_keys.min(logs.max_keys as usize)),
+            skipped: Skipped::default(),
+        },
+        &progress,
+    )?;
+    Ok((ordered, progress))
+}
+
+/// Drawn to standard error, and only where that is a terminal.
+fn progress(logs: &Logs) -> ProgressBar {
+    if logs.quiet {
+        return ProgressBar::hidden();
+    }
+    let template = "{wide_bar} {bytes} of {total_bytes}, {eta} left";
+    match (
+        total_bytes(&logs.paths),
+        ProgressStyle::with_template(template),
+    ) {
+        (Some(bytes), Ok(style)) => ProgressBar::new(bytes).with_style(style),
+        _ => ProgressBar::new_spinner(),
+    }
+}

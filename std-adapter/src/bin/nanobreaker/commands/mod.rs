@@ -1,0 +1,10 @@
+//! What each command does, from its arguments to the text that it prints.
+
+mod explain;
+mod logs;
+mod replay;
+mod tune;
+
+pub(crate) use explain::explain;
+pub(crate) use replay::replay;
+pub(crate) use tune::tune;

@@ -1,0 +1,29 @@
+//! Why the command could not do what it was asked.
+
+use std::io;
+
+use nanobreaker::SettingsError;
+use thiserror::Error;
+
+use crate::reading::ReadError;
+
+/// Why the command could not do what it was asked.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    #[error("{path}: {error}")]
+    File { path: String, error: io::Error },
+    #[error("{path}: {problem}")]
+    Syntax { path: String, problem: String },
+    #[error("{path}: {error}")]
+    Settings { path: String, error: SettingsError },
+    #[error(transparent)]
+    Setting(#[from] SettingsError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("{0}")]
+    Arguments(String),
+    #[error("no calls in the logs")]
+    NoCalls,
+    #[error("can't print: {0}")]
+    Print(io::Error),
+}

@@ -1,0 +1,45 @@
+//! What of the logs was not played, and why.
+
+use serde_json::{Value, json};
+
+use crate::reading::Skipped;
+use crate::report::humane::count;
+
+/// A line for each reason; nothing where all was played.
+pub(crate) fn lines(skipped: &Skipped) -> Vec<String> {
+    let mut lines = Vec::new();
+    if skipped.malformed > 0 {
+        lines.push(format!(
+            "{} malformed lines skipped:",
+            count(skipped.malformed)
+        ));
+        lines.extend(skipped.shown.iter().map(|line| format!("  {line}")));
+        let more = skipped.malformed - skipped.shown.len() as u64;
+        if more > 0 {
+            lines.push(format!("  and {} more", count(more)));
+        }
+    }
+    if skipped.out_of_order > 0 {
+        lines.push(format!(
+            "{} calls left out: too far out of order (sorted within --sort lines)",
+            count(skipped.out_of_order)
+        ));
+    }
+    if skipped.beyond_keys > 0 {
+        lines.push(format!(
+            "{} calls left out: of keys beyond --max-keys",
+            count(skipped.beyond_keys)
+        ));
+    }
+    lines
+}
+
+/// The same for machines.
+pub(crate) fn json(skipped: &Skipped) -> Value {
+    json!({
+        "malformed": skipped.malformed,
+        "malformed_lines": skipped.shown,
+        "out_of_order": skipped.out_of_order,
+        "beyond_max_keys": skipped.beyond_keys,
+    })
+}

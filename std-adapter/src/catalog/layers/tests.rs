@@ -1,0 +1,208 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::catalog::LiveCatalog;
+use crate::{Phase, SharedBreaker};
+
+const TOML: &str = r#"
+    [defaults]
+    open_for = "10s"
+    probes = 2
+
+    [profiles.patient]
+    open_for = "1m"
+    window = { kind = "time", span = "30s" }
+
+    [breakers.payments]
+    profile = "patient"
+    probes = 3
+"#;
+
+fn refused(text: &str) -> String {
+    let layers = Layers::new().text(Format::Toml, text);
+    layers.load().unwrap_err().to_string()
+}
+
+#[test]
+fn a_breaker_has_its_own_settings_over_its_profiles_over_the_defaults() {
+    let catalog = Layers::new().text(Format::Toml, TOML).load().unwrap();
+    let payments = catalog.settings("payments");
+    assert_eq!(payments.probes, Some(3));
+    assert_eq!(payments.open_for, Some(Duration::from_secs(60)));
+    assert_eq!(payments.window.span, Some(Duration::from_secs(30)));
+    let other = catalog.settings("other");
+    assert_eq!((other.probes, other.window.span), (Some(2), None));
+    assert_eq!(catalog.profile("patient").unwrap().probes, Some(2));
+    assert_eq!(catalog.names().collect::<Vec<_>>(), ["payments"]);
+}
+
+#[test]
+fn toml_json_and_yaml_say_the_same() {
+    let json = r#"{"defaults": {"open_for": "10s", "probes": 2},
+        "profiles": {"patient": {"open_for": "1m", "window": {"kind": "time", "span": "30s"}}},
+        "breakers": {"payments": {"profile": "patient", "probes": 3}}}"#;
+    let yaml = "
+defaults: {open_for: 10s, probes: 2}
+profiles:
+  patient:
+    open_for: 1m
+    window: {kind: time, span: 30s}
+breakers:
+  payments: {profile: patient, probes: 3}";
+    let toml = Layers::new().text(Format::Toml, TOML).load().unwrap();
+    for (format, text) in [(Format::Json, json), (Format::Yaml, yaml)] {
+        assert_eq!(Layers::new().text(format, text).load().unwrap(), toml);
+    }
+}
+
+#[test]
+fn later_layers_change_single_settings() {
+    let catalog = Layers::new()
+        .text(Format::Toml, TOML)
+        .text(Format::Yaml, "breakers: {payments: {successes: 2}}")
+        .variables(&[
+            ("SHOP__BREAKERS__PAYMENTS__OPEN_FOR", "5m"),
+            ("SHOP__DEFAULTS__LATCH", "true"),
+            ("SHOP__DEFAULTS__WINDOW__WITHIN_MS", "2500"),
+            ("OTHER__DEFAULTS__PROBES", "60"),
+        ])
+        .load()
+        .unwrap();
+    let payments = catalog.settings("payments");
+    assert_eq!((payments.probes, payments.successes), (Some(3), Some(2)));
+    assert_eq!(payments.open_for, Some(Duration::from_secs(300)));
+    let other = catalog.settings("other");
+    assert_eq!(other.latch, Some(true));
+    assert_eq!(other.window.within, Some(Duration::from_millis(2_500)));
+}
+
+#[test]
+fn names_with_dots_and_capitals_are_kept_in_files() {
+    let text = "[breakers.\"DB.internal\"]\nprobes = 4";
+    let catalog = Layers::new().text(Format::Toml, text).load().unwrap();
+    assert_eq!(catalog.settings("DB.internal").probes, Some(4));
+}
+
+#[test]
+fn a_setting_that_can_not_be_is_told_with_its_whole_key() {
+    assert_eq!(
+        refused("[breakers.payments]\nprobes = 64"),
+        "breakers.payments.probes is 64, but must be from 1 to 63"
+    );
+    assert_eq!(
+        refused("[profiles.slow]\nmax_open = '1s'"),
+        "profiles.slow.max_open is 1s, but must be from 10s to 18h 38m 28s 864ms"
+    );
+    assert_eq!(
+        refused("[breakers.payments]\nprofile = 'fast'\n[profiles.slow]\n[profiles.slower]"),
+        "breakers.payments.profile is \"fast\", but must be one of: slow, slower"
+    );
+    assert_eq!(
+        refused("[breakers.payments]\nprofile = 'fast'"),
+        "breakers.payments.profile is \"fast\", but there are no profiles"
+    );
+}
+
+#[test]
+fn a_value_of_the_wrong_type_is_told_with_its_key() {
+    for (text, parts) in [
+        (
+            "[breakers.payments]\nprobes = 'many'",
+            ["breakers.payments", "many"],
+        ),
+        (
+            "[breakers.payments]\nopen_for = 10",
+            ["breakers.payments", "10"],
+        ),
+        (
+            "[breakers.payments]\nopen_for = 'soon'",
+            ["breakers.payments", "soon"],
+        ),
+        ("[defaults]\nopen_fro = '1s'", ["defaults", "open_fro"]),
+        ("[default]\nopen_for = '1s'", ["default", "breakers"]),
+        ("[profiles.a]\nprofile = 'b'", ["profiles.a", "profile"]),
+    ] {
+        let message = refused(text);
+        for part in parts {
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+}
+
+#[test]
+fn wrong_syntax_is_told_with_its_line() {
+    let message = refused("[defaults]\nprobes = = 3");
+    assert!(message.contains("line 2"), "{message}");
+    let missing = Layers::new().file("/nonexistent/breakers.toml").load();
+    assert!(
+        missing
+            .unwrap_err()
+            .to_string()
+            .contains("/nonexistent/breakers.toml")
+    );
+}
+
+#[test]
+fn a_catalogue_that_is_wrong_changes_nothing_and_a_right_one_loses_nothing() {
+    let path = std::env::temp_dir().join(format!("catalog-{}.toml", std::process::id()));
+    std::fs::write(&path, TOML).unwrap();
+    let catalog = LiveCatalog::load(Layers::new().file(&path)).unwrap();
+    let breaker: SharedBreaker = catalog.builder("payments").build().unwrap();
+    breaker.trip();
+    assert!(!catalog.reload().unwrap());
+
+    std::fs::write(&path, "[defaults]\nprobes = 0").unwrap();
+    let error = catalog.reload().unwrap_err().to_string();
+    assert_eq!(error, "defaults.probes is 0, but must be from 1 to 63");
+    assert_eq!(catalog.settings("payments").probes, Some(3));
+
+    std::fs::write(&path, "[defaults]\nprobes = 5").unwrap();
+    assert!(catalog.reload().unwrap());
+    assert!(breaker.adjust(&catalog.builder("payments")).unwrap());
+    assert_eq!(breaker.config().probes(), 5);
+    assert_eq!(breaker.snapshot().phase, Phase::Open);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[cfg(feature = "tokio")]
+#[tokio::test]
+async fn a_changed_file_is_noticed_and_a_standing_error_told_once() {
+    let path = std::env::temp_dir().join(format!("follow-{}.toml", std::process::id()));
+    std::fs::write(&path, TOML).unwrap();
+    let catalog = LiveCatalog::load(Layers::new().file(&path)).unwrap();
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let follower = catalog.clone();
+    let task = tokio::spawn(async move {
+        let every = Duration::from_millis(1);
+        follower
+            .follow(every, |change| drop(tell.send(change)))
+            .await;
+    });
+    std::fs::write(&path, "[defaults]\nprobes = 0").unwrap();
+    // A half-written file may be told first.
+    while !told
+        .recv()
+        .await
+        .unwrap()
+        .is_err_and(|e| e.to_string().contains("probes is 0"))
+    {}
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert!(told.try_recv().is_err(), "told again");
+    std::fs::write(&path, "[defaults]\nprobes = 5").unwrap();
+    while told.recv().await.unwrap().is_err() || catalog.settings("x").probes != Some(5) {}
+    task.abort();
+    std::fs::remove_file(path).unwrap();
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_a_parser_panic(text in "\\PC*", key in "[a-z_.]{0,20}") {
+        for format in [Format::Toml, Format::Json, Format::Yaml] {
+            let _ = Layers::new().text(format, &text).load();
+        }
+        let _ = Layers::new().text(Format::Toml, &format!("[breakers.x]\n{key} = '''{text}'''")).load();
+        let _ = Layers::new().variables(&[(&format!("SHOP__{key}__{key}"), &text)]).load();
+    }
+}

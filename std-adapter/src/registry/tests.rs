@@ -1,0 +1,219 @@
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::Duration;
+
+use nanobreaker_core::{ManualClock, Phase};
+
+use super::*;
+use crate::CallExt;
+
+fn registry(max: usize) -> (Registry<u32>, &'static ManualClock) {
+    let clock: &'static ManualClock = Box::leak(Box::new(ManualClock::new(0)));
+    let registry = Registry::builder(|_| SharedBreaker::builder().consecutive(1))
+        .max_breakers(max)
+        .idle_after(Duration::from_secs(60))
+        .clock(clock)
+        .build();
+    (registry, clock)
+}
+
+#[test]
+fn a_key_keeps_its_breaker() {
+    let (registry, _) = registry(10);
+    registry.get(&1).unwrap().trip();
+    assert_eq!(registry.get(&1).unwrap().snapshot().phase, Phase::Open);
+    assert_eq!(registry.get(&2).unwrap().snapshot().phase, Phase::Closed);
+}
+
+#[test]
+fn threads_that_ask_at_once_get_the_same_breaker() {
+    for _ in 0..50 {
+        let (registry, _) = registry(10);
+        let start = Barrier::new(4);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    start.wait();
+                    let _ = registry.get(&1).unwrap().call(|| Err::<(), _>(()));
+                });
+            }
+        });
+        assert_eq!(registry.len(), 1);
+        assert_eq!(registry.get(&1).unwrap().snapshot().generation, 1);
+    }
+}
+
+#[test]
+fn settings_outside_their_limits_are_told_on_first_use() {
+    let registry: Registry<u32> =
+        Registry::builder(|key| SharedBreaker::builder().probes(*key)).build();
+    assert_eq!(registry.get(&0).unwrap_err().field(), "probes");
+    assert!(registry.get(&1).is_ok());
+    assert_eq!(registry.len(), 1);
+}
+
+#[test]
+fn the_bound_holds_and_those_asked_for_lately_stay() {
+    let (registry, _) = registry(80);
+    for key in 0..10_000 {
+        registry.get(&key).unwrap();
+        registry.get(&0).unwrap();
+        assert!(registry.len() <= 80);
+    }
+    assert!(registry.find(&0).is_some());
+    assert!(registry.find(&9_999).is_some());
+    assert!(registry.len() >= 70);
+}
+
+#[test]
+fn open_breakers_outlast_closed_ones() {
+    let (registry, _) = registry(80);
+    for key in 0..40 {
+        registry.get(&key).unwrap().trip();
+    }
+    for key in 100..10_000 {
+        registry.get(&key).unwrap();
+    }
+    for key in 0..40 {
+        assert!(registry.find(&key).is_some(), "{key}");
+    }
+}
+
+#[test]
+fn what_an_operator_holds_and_what_is_in_use_is_never_removed() {
+    let (registry, clock) = registry(8);
+    registry.get(&0).unwrap().isolate();
+    registry.get(&1).unwrap().disable();
+    registry.get(&2).unwrap().observe(true);
+    let kept = registry.get(&3).unwrap();
+    kept.trip();
+    for key in 100..1_000 {
+        registry.get(&key).unwrap();
+    }
+    clock.advance(1_000_000);
+    registry.sweep();
+    clock.advance(1_000_000);
+    registry.sweep();
+    assert_eq!(registry.len(), 4);
+    assert_eq!(registry.get(&3).unwrap().snapshot().phase, Phase::Open);
+}
+
+#[test]
+fn where_nothing_can_go_a_new_key_gets_a_breaker_that_is_not_kept() {
+    let (registry, _) = registry(2);
+    registry.get(&0).unwrap().isolate();
+    registry.get(&1).unwrap().isolate();
+    assert!(registry.get(&2).unwrap().allow().is_ok());
+    assert_eq!(registry.len(), 2);
+}
+
+#[test]
+fn the_idle_are_removed_and_those_asked_for_stay() {
+    let (registry, clock) = registry(1_000);
+    for key in 0..100 {
+        registry.get(&key).unwrap();
+    }
+    for _ in 0..20 {
+        clock.advance(10_000);
+        registry.get(&7).unwrap();
+        registry.sweep();
+    }
+    assert_eq!(registry.len(), 1);
+    assert!(registry.find(&7).is_some());
+}
+
+#[test]
+fn a_breaker_asked_for_just_before_a_late_sweep_stays() {
+    let (registry, clock) = registry(1_000);
+    registry.get(&1).unwrap();
+    clock.advance(10_000_000);
+    registry.get(&1).unwrap();
+    assert_eq!(registry.sweep(), 0);
+}
+
+#[test]
+fn new_settings_reach_every_breaker_without_a_loss() {
+    let probes = Arc::new(AtomicUsize::new(1));
+    let setting = Arc::clone(&probes);
+    let registry: Registry<String> = Registry::builder(move |key: &String| {
+        let probes = setting.load(Ordering::Relaxed) as u32;
+        let probes = if key == "odd" {
+            64 * (probes - 1) + 1
+        } else {
+            probes
+        };
+        SharedBreaker::builder().probes(probes)
+    })
+    .build();
+    registry.get("even").unwrap().trip();
+    registry.get("odd").unwrap();
+    probes.store(2, Ordering::Relaxed);
+    let refused = registry.adjust_all().unwrap_err();
+    assert_eq!(refused.len(), 1);
+    assert_eq!(
+        (refused[0].0.as_str(), refused[0].1.field()),
+        ("odd", "probes")
+    );
+    let even = registry.get("even").unwrap();
+    assert_eq!(even.config().probes(), 2);
+    assert_eq!(even.snapshot().phase, Phase::Open);
+    assert_eq!(registry.get("odd").unwrap().config().probes(), 1);
+}
+
+#[test]
+fn operators_see_every_breaker() {
+    let (registry, _) = registry(10);
+    for key in 0..5 {
+        registry.get(&key).unwrap();
+    }
+    assert!(registry.remove(&2));
+    let mut keys = Vec::new();
+    registry.for_each(|key, breaker| {
+        assert_eq!(breaker.snapshot().phase, Phase::Closed);
+        keys.push(*key);
+    });
+    keys.sort_unstable();
+    assert_eq!(keys, [0, 1, 3, 4]);
+}
+
+/// Resident memory in KB.
+#[cfg(target_os = "linux")]
+fn resident_kb() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().nth(1));
+    number.and_then(|kb| kb.parse().ok()).unwrap()
+}
+
+#[test]
+fn a_million_keys_leave_memory_flat() {
+    let alive = Arc::new(());
+    let token = Arc::clone(&alive);
+    let registry: Registry<u32> = Registry::builder(move |_| {
+        let token = Arc::clone(&token);
+        SharedBreaker::builder().on_transition(move |_| drop(Arc::clone(&token)))
+    })
+    .max_breakers(1_000)
+    .build();
+    let mut most = 0;
+    #[cfg(target_os = "linux")]
+    let mut warm_kb = 0;
+    for key in 0..1_000_000 {
+        registry
+            .with(&key, |breaker| drop(breaker.allow()))
+            .unwrap();
+        if key % 1_000 == 0 {
+            most = most.max(Arc::strong_count(&alive));
+        }
+        #[cfg(target_os = "linux")]
+        if key == 100_000 {
+            warm_kb = resident_kb();
+        }
+    }
+    assert!(registry.len() <= 1_000);
+    assert!(most < 3_000, "{most} breakers at once");
+    // Other tests run beside this one.
+    #[cfg(target_os = "linux")]
+    assert!(resident_kb() < warm_kb + 30_000, "{} KB", resident_kb());
+}

@@ -1,0 +1,92 @@
+use super::*;
+
+#[test]
+fn a_configuration_is_put_into_words_with_its_traps() {
+    let folder = Folder::new();
+    folder.write(
+        "breaker.toml",
+        "open_for = '2s'\n[window]\nkind = 'time'\nspan = '10s'\nmin_calls = 50\n",
+    );
+    let text = folder.printed(&[
+        "explain",
+        "breaker.toml",
+        "--calls-per-second",
+        "2",
+        "--timeout",
+        "30s",
+    ]);
+    for words in [
+        "opens when 50 % of the calls of the last 10s failed, once there are 50",
+        "rejects every call for 2s",
+        "window.min_calls: only 20.0 calls come in 10s, fewer than min_calls = 50",
+        "open_for: 2s is shorter than the 30s that a call may hang",
+        "probe_lease: probes are given up after 2s",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let json = folder.json(&["explain", "--json", "--timeout", "30s", "breaker.toml"]);
+    assert_eq!(json["traps"][0]["setting"], "open_for");
+}
+
+#[test]
+fn what_would_tell_more_is_asked_for() {
+    let folder = Folder::new();
+    folder.write("breaker.toml", "");
+    let text = folder.printed(&["explain", "breaker.toml"]);
+    assert!(text.contains("--calls-per-second and --timeout"), "{text}");
+}
+
+const CATALOG: &str = "
+[defaults]
+open_for = '5s'
+
+[profiles.patient]
+open_for = '20s'
+
+[breakers.payments]
+profile = 'patient'
+window = { kind = 'consecutive', threshold = 3 }
+";
+
+#[test]
+fn the_breakers_of_a_catalogue_are_explained_one_by_one() {
+    let folder = Folder::new();
+    folder.write("breakers.toml", CATALOG);
+    let text = folder.printed(&["explain", "breakers.toml"]);
+    let (defaults, payments) = text.split_once("[breakers.payments]").unwrap();
+    assert!(
+        defaults.starts_with("[defaults]\nThe breaker opens when 5 calls failed"),
+        "{text}"
+    );
+    assert!(payments.contains("rejects every call for 20s"), "{text}");
+    let json = folder.json(&["explain", "--json", "breakers.toml"]);
+    assert!(json["breakers.payments"]["does"].is_array(), "{json}");
+}
+
+#[test]
+fn each_key_of_a_log_has_the_settings_of_its_name() {
+    let folder = Folder::new();
+    folder.write("breakers.toml", CATALOG);
+    let lines: String = (0..10)
+        .flat_map(|second| ["payments", "search"].map(|key| (second, key)))
+        .map(|(second, key)| {
+            format!("{{\"ts\":{second},\"ok\":false,\"duration_ms\":10,\"key\":\"{key}\"}}\n")
+        })
+        .collect();
+    folder.write("calls.jsonl", lines);
+    let report = folder.json(&["replay", "-c", "breakers.toml", "--json", "calls.jsonl"]);
+    let trips: Vec<_> = report["trips"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trip| (trip["key"].as_str().unwrap(), trip["at"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        trips,
+        [
+            ("payments", "1970-01-01T00:00:02.010Z"),
+            ("search", "1970-01-01T00:00:04.010Z"),
+        ]
+    );
+    assert_eq!(report["trips"][0]["open_for_s"], 20.0);
+}
