@@ -42,10 +42,13 @@
 //! | ------- | ---- |
 //! | `config` | [`catalog`]: the settings of many breakers, from files and the environment, read again while calls go on |
 //! | `full` | all of these |
+//! | `metrics` | metrics of watched breakers through the facade of that name: see [`observe::Monitor::publish`] |
+//! | `monitor` | [`observe`]: counts, recent transitions and health of breakers |
 //! | `registry` | [`Registry`]: breakers by key, bounded in number |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
 //! | `settings` | [`Settings`]: what a file can say about a breaker, with durations such as "10s" |
-//! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return |
+//! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return; with `monitor`, a broadcast of transitions |
+//! | `tracing` | an event for each transition: see [`SharedBreakerBuilder::traced`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
@@ -56,6 +59,8 @@ pub mod catalog;
 mod clock;
 mod error;
 mod fallback;
+#[cfg(any(feature = "monitor", feature = "tracing"))]
+pub mod observe;
 #[cfg(feature = "registry")]
 mod registry;
 #[cfg(feature = "settings")]
