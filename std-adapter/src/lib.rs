@@ -40,6 +40,7 @@
 //!
 //! | feature | adds |
 //! | ------- | ---- |
+//! | `admin` | [`admin`]: a page and a JSON interface for operators, as an axum router |
 //! | `config` | [`catalog`]: the settings of many breakers, from files and the environment, read again while calls go on |
 //! | `full` | all of these |
 //! | `metrics` | metrics of watched breakers through the facade of that name: see [`observe::Monitor::publish`] |
@@ -53,6 +54,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "admin")]
+pub mod admin;
 mod call;
 #[cfg(feature = "config")]
 pub mod catalog;
