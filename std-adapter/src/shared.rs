@@ -4,6 +4,8 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
 use std::sync::Arc;
+#[cfg(feature = "monitor")]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -12,6 +14,10 @@ use nanobreaker_core::{Breaker, Clock, Config, ConfigBuilder, ConfigError, Obser
 
 use crate::call::{CallExt, Caller};
 use crate::clock::CoarseClock;
+#[cfg(feature = "monitor")]
+use crate::observe::Watch;
+#[cfg(feature = "monitor")]
+use nanobreaker_core::{Outcome, Recorded, Rejected, Token};
 
 /// The words of a shared breaker's windows: enough for a threshold of 64, 1,024 calls or 32 buckets.
 const WORDS: usize = 64;
@@ -27,19 +33,55 @@ type Listener = Box<dyn Fn(&Transition) + Send + Sync>;
 
 /// Those who want to be told of transitions.
 #[derive(Default)]
-pub struct Listeners(Vec<Listener>);
+pub struct Listeners {
+    listeners: Vec<Listener>,
+    #[cfg(feature = "monitor")]
+    watch: OnceLock<Watch>,
+}
 
 impl Observer for Listeners {
     fn transition(&self, transition: &Transition) {
-        for listener in &self.0 {
+        for listener in &self.listeners {
             listener(transition);
         }
+        #[cfg(feature = "monitor")]
+        if let Some(watch) = self.watch() {
+            watch.transition(transition);
+        }
+    }
+
+    #[cfg(feature = "monitor")]
+    fn rejected(&self, rejected: &Rejected) {
+        if let Some(watch) = self.watch() {
+            watch.rejected(rejected);
+        }
+    }
+
+    #[cfg(feature = "monitor")]
+    #[inline]
+    fn recorded(&self, token: Token, outcome: Outcome, _: Recorded) {
+        if let Some(watch) = self.watch() {
+            watch.recorded(token, outcome);
+        }
+    }
+}
+
+#[cfg(feature = "monitor")]
+impl Listeners {
+    #[inline]
+    pub(crate) fn watch(&self) -> Option<&Watch> {
+        self.watch.get()
+    }
+
+    /// Returns whether nobody watched before.
+    pub(crate) fn start_watch(&self, watch: Watch) -> bool {
+        self.watch.set(watch).is_ok()
     }
 }
 
 impl fmt::Debug for Listeners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Listeners({})", self.0.len())
+        write!(f, "Listeners({})", self.listeners.len())
     }
 }
 
@@ -52,12 +94,34 @@ pub struct SharedBreaker<C: Clock = CoarseClock> {
     shared: Arc<Shared<C>>,
 }
 
-struct Shared<C> {
+pub(crate) struct Shared<C> {
     name: Arc<str>,
     breaker: Breaker<SharedWindow, C, Listeners>,
     slow_after: Limit,
     #[cfg(feature = "tokio")]
     hung_after: Limit,
+}
+
+#[cfg(feature = "monitor")]
+impl<C> Shared<C> {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn breaker(&self) -> &Breaker<SharedWindow, C, Listeners> {
+        &self.breaker
+    }
+}
+
+#[cfg(feature = "monitor")]
+impl<C: Clock> SharedBreaker<C> {
+    pub(crate) fn shared(&self) -> Arc<Shared<C>> {
+        Arc::clone(&self.shared)
+    }
+
+    pub(crate) fn shared_name(&self) -> Arc<str> {
+        Arc::clone(&self.shared.name)
+    }
 }
 
 /// A limit for calls, in milliseconds, that can be replaced while they go on.
@@ -108,6 +172,8 @@ impl SharedBreaker {
             #[cfg(feature = "tokio")]
             hung_after: None,
             listeners: Listeners::default(),
+            #[cfg(feature = "tracing")]
+            traced: false,
         }
     }
 }
@@ -279,6 +345,8 @@ pub struct SharedBreakerBuilder<C = CoarseClock> {
     #[cfg(feature = "tokio")]
     hung_after: Option<Duration>,
     listeners: Listeners,
+    #[cfg(feature = "tracing")]
+    traced: bool,
 }
 
 impl<C: Clock> SharedBreakerBuilder<C> {
@@ -441,7 +509,7 @@ impl<C: Clock> SharedBreakerBuilder<C> {
     /// A listener may call the breaker again. One that panics makes the call panic that made the
     /// transition, after it took place.
     pub fn on_transition(mut self, listener: impl Fn(&Transition) + Send + Sync + 'static) -> Self {
-        self.listeners.0.push(Box::new(listener));
+        self.listeners.listeners.push(Box::new(listener));
         self
     }
 
@@ -457,7 +525,18 @@ impl<C: Clock> SharedBreakerBuilder<C> {
             #[cfg(feature = "tokio")]
             hung_after: self.hung_after,
             listeners: self.listeners,
+            #[cfg(feature = "tracing")]
+            traced: self.traced,
         }
+    }
+
+    /// Emits an event for each transition through `tracing`, with the target `nanobreaker`: a
+    /// warning where the breaker opens or is isolated, else an information. Fields: `breaker`,
+    /// `generation`, `from`, `to`, `reason`, `retry_after_ms` (where it opens) and `streak`.
+    #[cfg(feature = "tracing")]
+    pub fn traced(mut self) -> Self {
+        self.traced = true;
+        self
     }
 
     /// Puts `config` in place of every setting of a [`Config`].
@@ -488,7 +567,15 @@ impl<C: Clock> SharedBreakerBuilder<C> {
     /// # Errors
     ///
     /// A [`ConfigError`] that names the first setting outside its limits.
-    pub fn build(self) -> Result<SharedBreaker<C>, ConfigError> {
+    #[cfg_attr(not(feature = "tracing"), allow(unused_mut))]
+    pub fn build(mut self) -> Result<SharedBreaker<C>, ConfigError> {
+        #[cfg(feature = "tracing")]
+        if self.traced {
+            let name = Arc::clone(&self.name);
+            self = self.on_transition(move |transition| {
+                crate::observe::tracing::event(&name, transition);
+            });
+        }
         let window = Adjustable::new(self.rule()?);
         let config = self.config.build()?;
         let breaker = Breaker::with_observer(window, config, self.clock, self.listeners);

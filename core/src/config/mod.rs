@@ -34,7 +34,7 @@ pub(crate) use error::within;
 /// # Timing
 ///
 /// Where words are 64 bits wide, times are exact to the millisecond of the [`Clock`](crate::Clock)
-/// (a lease over 2.3 hours: to 8 ms). Where they are 32 bits wide, an open time may end early by
+/// (a lease over 2.3 hours: to 16 ms). Where they are 32 bits wide, an open time may end early by
 /// 1/128 of itself, and a lease late by 1/8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {

@@ -9,7 +9,8 @@
 //! | lap              |   20 |      8 |
 //!
 //! Counts stop at their largest value: 4.3 billion calls in one bucket, or 65,535 where words are
-//! 32 bits wide.
+//! 32 bits wide. Laps come round again after 2²⁰ spans, or 256: calls from exactly so long ago, with
+//! none in between, would count once more.
 
 use core::iter;
 use core::ops::ControlFlow;

@@ -37,6 +37,14 @@ impl<C: Clock> Entry<C> {
         }
     }
 
+    /// To be called when the registry has let go of it. The map may keep it for a while longer.
+    pub(super) fn removed(&self) {
+        #[cfg(feature = "monitor")]
+        if let Some(watch) = self.breaker.observer().watch() {
+            watch.end();
+        }
+    }
+
     /// What would be lost; `None` where it must stay.
     pub(super) fn worth(&self) -> Option<Worth> {
         let snapshot = self.breaker.snapshot();

@@ -16,10 +16,13 @@ use std::time::Duration;
 use nanobreaker_core::{Clock, ConfigError};
 
 use crate::clock::CoarseClock;
+#[cfg(feature = "monitor")]
+use crate::observe::Monitor;
 use crate::registry::entry::Entry;
 use crate::registry::upkeep::Upkeep;
 use crate::shared::{SharedBreaker, SharedBreakerBuilder, millis};
 
+type WhenKept<C> = Box<dyn Fn(&SharedBreaker<C>) + Send + Sync>;
 type Configure<K, C> = Box<dyn Fn(&K) -> SharedBreakerBuilder<C> + Send + Sync>;
 
 /// Breakers by key, made on first use; cheap to clone, all clones are the same registry.
@@ -63,6 +66,7 @@ pub struct Registry<K, C: Clock = CoarseClock> {
 struct Inner<K, C: Clock> {
     map: papaya::HashMap<K, Entry<C>, RandomState>,
     configure: Configure<K, C>,
+    when_kept: Option<WhenKept<C>>,
     clock: Box<dyn Clock + Send + Sync>,
     max_breakers: usize,
     idle_after_ms: u64,
@@ -77,6 +81,7 @@ struct Inner<K, C: Clock> {
 #[must_use = "call build() to get the registry"]
 pub struct RegistryBuilder<K, C: Clock = CoarseClock> {
     configure: Configure<K, C>,
+    when_kept: Option<WhenKept<C>>,
     clock: Box<dyn Clock + Send + Sync>,
     max_breakers: usize,
     idle_after: Duration,
@@ -102,6 +107,19 @@ impl<K, C: Clock> RegistryBuilder<K, C> {
         self
     }
 
+    /// Lets `monitor` watch every breaker for as long as the registry keeps it.
+    #[cfg(feature = "monitor")]
+    pub fn monitor(mut self, monitor: &Monitor) -> Self
+    where
+        C: Send + Sync + 'static,
+    {
+        let monitor = monitor.clone();
+        self.when_kept = Some(Box::new(move |breaker| {
+            drop(monitor.watch(breaker.clone()))
+        }));
+        self
+    }
+
     /// The registry, empty.
     pub fn build(self) -> Registry<K, C>
     where
@@ -112,6 +130,7 @@ impl<K, C: Clock> RegistryBuilder<K, C> {
             inner: Arc::new(Inner {
                 map: papaya::HashMap::with_hasher(RandomState::new()),
                 configure: self.configure,
+                when_kept: self.when_kept,
                 clock: self.clock,
                 max_breakers: self.max_breakers,
                 idle_after_ms: millis(self.idle_after),
@@ -130,6 +149,7 @@ impl<K: Hash + Eq, C: Clock> Registry<K, C> {
     ) -> RegistryBuilder<K, C> {
         RegistryBuilder {
             configure: Box::new(configure),
+            when_kept: None,
             clock: Box::new(CoarseClock),
             max_breakers: 10_000,
             idle_after: Duration::from_secs(3_600),
@@ -209,7 +229,8 @@ impl<K: Hash + Eq, C: Clock> Registry<K, C> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.inner.map.pin().remove(key).is_some()
+        let map = self.inner.map.pin();
+        map.remove(key).map(Entry::removed).is_some()
     }
 
     /// Removes the breakers that have been idle for long; returns how many. Making breakers does it
@@ -273,6 +294,9 @@ impl<K: Hash + Eq, C: Clock> Inner<K, C> {
             return Ok(entry.breaker.clone());
         }
         if self.map.len() < self.max_breakers {
+            if let Some(tell) = &self.when_kept {
+                tell(&breaker);
+            }
             let entry = Entry::new(breaker.clone(), &self.epoch);
             map.insert(key, entry);
         }
@@ -288,7 +312,9 @@ impl<K: Hash + Eq, C: Clock> Inner<K, C> {
         let mut removable = Vec::new();
         for (key, entry) in &map {
             match entry.worth() {
-                Some(_) if entry.is_older_than(idle_before) => drop(map.remove(key)),
+                Some(_) if entry.is_older_than(idle_before) => {
+                    map.remove(key).map(Entry::removed);
+                }
                 Some(worth) => removable.push((worth, entry.age(epoch), key)),
                 None => {}
             }
@@ -299,7 +325,7 @@ impl<K: Hash + Eq, C: Clock> Inner<K, C> {
             // Worth least first; among these, not asked for the longest first.
             removable.sort_unstable_by_key(|(worth, age, _)| (*worth, std::cmp::Reverse(*age)));
             for (_, _, key) in removable.into_iter().take(excess) {
-                map.remove(key);
+                map.remove(key).map(Entry::removed);
             }
         }
         self.epoch.store(epoch.wrapping_add(1), Ordering::Relaxed);

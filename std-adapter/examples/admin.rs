@@ -1,0 +1,75 @@
+//! The operators' page, in front of dependencies that come and go.
+//!
+//! `cargo run -p nanobreaker --features admin,registry --example admin` serves for a minute at an
+//! address that it prints; `-- --seconds 600 --port 8080` for longer, at a port of your choice.
+
+use std::time::Duration;
+
+use axum::Router;
+use nanobreaker::admin::Admin;
+use nanobreaker::observe::Monitor;
+use nanobreaker::{CallExt, Registry, SharedBreaker};
+use tokio::net::TcpListener;
+
+/// Far too short for anything but an example: read yours from the environment.
+const TOKEN: &str = "example-token-0123456789";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let number = |name: &str, otherwise: u16| {
+        let mut arguments = std::env::args().skip_while(|argument| argument != name);
+        let value = arguments.nth(1).and_then(|value| value.parse().ok());
+        value.unwrap_or(otherwise)
+    };
+
+    let monitor = Monitor::new();
+    let hosts: Registry<String> = Registry::builder(|host: &String| {
+        SharedBreaker::builder()
+            .name(host.as_str())
+            .failure_rate_of_calls(20, 50, 10)
+            .open_for(Duration::from_secs(3))
+            .max_open(Duration::from_secs(12))
+            .ramp(Duration::from_secs(4))
+            .slow_after(Duration::from_millis(3))
+            .slow_rate_of_calls(20, 90, 10)
+    })
+    .monitor(&monitor)
+    .build();
+
+    let admin = Admin::new(&monitor).allow_changes().token(TOKEN).build()?;
+    let app = Router::new().nest("/breakers", admin);
+    let listener = TcpListener::bind(("127.0.0.1", number("--port", 0))).await?;
+    println!(
+        "http://{}/breakers (token: {TOKEN})",
+        listener.local_addr()?
+    );
+    tokio::spawn(async move { axum::serve(listener, app).await });
+
+    let traffic = async {
+        for tick in 0_u64.. {
+            for (i, host) in ["payments", "search", "<img src=x onerror=alert(1)>"]
+                .iter()
+                .enumerate()
+            {
+                // Each is down for a while in its turn, and a little unreliable all the time.
+                let place = tick + 300 * i as u64;
+                let is_down = i != 1 && place % 900 < 250;
+                let fails = is_down || place.is_multiple_of(37);
+                let answer = async {
+                    if i == 1 && tick.is_multiple_of(9) {
+                        tokio::time::sleep(Duration::from_millis(10)).await;
+                    }
+                    if fails { Err(()) } else { Ok(()) }
+                };
+                let _ = hosts.get(*host)?.call_async(answer).await;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok::<_, nanobreaker::ConfigError>(())
+    };
+    let seconds = Duration::from_secs(number("--seconds", 60).into());
+    match tokio::time::timeout(seconds, traffic).await {
+        Ok(ended) => Ok(ended?),
+        Err(_time_is_over) => Ok(()),
+    }
+}

@@ -1,0 +1,178 @@
+//! What operators ask and order, in JSON.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use axum::Json;
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use axum::http::header::{CACHE_CONTROL, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use nanobreaker_core::{Config, Snapshot, Transition};
+use serde::{Deserialize, Serialize};
+
+use crate::admin::Shared;
+use crate::observe::{Change, Counts, MonitoredBreaker};
+
+/// Everything that the page shows.
+#[derive(Serialize)]
+struct Overview {
+    /// Milliseconds since the epoch.
+    now_ms: u64,
+    allows_changes: bool,
+    breakers: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    #[serde(flatten)]
+    snapshot: Snapshot,
+    counts: Counts,
+    config: Settings,
+    recent: Vec<Dated>,
+}
+
+#[derive(Serialize)]
+struct Settings {
+    open_for_ms: u32,
+    max_open_ms: u32,
+    probes: u8,
+    successes: u8,
+    failures: u8,
+    probe_lease_ms: u32,
+    ramp_ms: u32,
+    latch: bool,
+}
+
+#[derive(Serialize)]
+struct Dated {
+    /// Milliseconds since the epoch.
+    time_ms: u64,
+    #[serde(flatten)]
+    transition: Transition,
+}
+
+impl From<MonitoredBreaker> for Row {
+    fn from(breaker: MonitoredBreaker) -> Self {
+        Self {
+            name: breaker.name().to_owned(),
+            snapshot: breaker.snapshot(),
+            counts: breaker.counts(),
+            config: Settings::from(breaker.config()),
+            recent: breaker.recent().iter().map(Dated::from).collect(),
+        }
+    }
+}
+
+impl From<Config> for Settings {
+    fn from(config: Config) -> Self {
+        Self {
+            open_for_ms: config.open_for_ms(),
+            max_open_ms: config.max_open_ms(),
+            probes: config.probes(),
+            successes: config.successes(),
+            failures: config.failures(),
+            probe_lease_ms: config.probe_lease_ms(),
+            ramp_ms: config.ramp_ms(),
+            latch: config.latch(),
+        }
+    }
+}
+
+impl From<&Change> for Dated {
+    fn from(change: &Change) -> Self {
+        Self {
+            time_ms: since_epoch_ms(change.at),
+            transition: change.transition,
+        }
+    }
+}
+
+fn since_epoch_ms(time: SystemTime) -> u64 {
+    let passed = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    u64::try_from(passed.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(super) async fn breakers(State(shared): State<Arc<Shared>>) -> Response {
+    let breakers = shared.monitor.breakers().into_iter().map(Row::from);
+    let overview = Overview {
+        now_ms: since_epoch_ms(SystemTime::now()),
+        allows_changes: shared.token.is_some(),
+        breakers: breakers.collect(),
+    };
+    ([(CACHE_CONTROL, "no-store")], Json(overview)).into_response()
+}
+
+/// What an operator orders.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Order {
+    breaker: String,
+    action: Action,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Isolate,
+    Disable,
+    Reset,
+    Trip,
+    Observe,
+    StopObserving,
+}
+
+impl Action {
+    /// Returns whether anything changed, where that is known.
+    fn apply(self, breaker: &MonitoredBreaker) -> bool {
+        match self {
+            Self::Isolate => breaker.isolate(),
+            Self::Disable => breaker.disable(),
+            Self::Trip => breaker.trip(),
+            Self::Reset => {
+                breaker.reset();
+                true
+            }
+            Self::Observe => {
+                breaker.observe(true);
+                true
+            }
+            Self::StopObserving => {
+                breaker.observe(false);
+                true
+            }
+        }
+    }
+}
+
+/// The token is looked at before anything else of the request.
+pub(super) async fn change(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    order: Result<Json<Order>, JsonRejection>,
+) -> Response {
+    let Some(token) = &shared.token else {
+        return refusal(StatusCode::FORBIDDEN, "changes are not allowed here");
+    };
+    if !token.is_borne_by(&headers) {
+        let refusal = refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+        return ([(WWW_AUTHENTICATE, "Bearer")], refusal).into_response();
+    }
+    let order = match order {
+        Ok(Json(order)) => order,
+        Err(error) => return refusal(error.status(), &error.body_text()),
+    };
+    let Some(breaker) = shared.monitor.find(&order.breaker) else {
+        let message = format!("there is no breaker called {:?}", order.breaker);
+        return refusal(StatusCode::NOT_FOUND, &message);
+    };
+    let changed = order.action.apply(&breaker);
+    let phase = breaker.snapshot().phase;
+    Json(serde_json::json!({ "changed": changed, "phase": phase })).into_response()
+}
+
+fn refusal(status: StatusCode, message: &str) -> Response {
+    (status, Json(serde_json::json!({ "error": message }))).into_response()
+}

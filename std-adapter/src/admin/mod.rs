@@ -1,0 +1,135 @@
+//! A page and an interface for operators: what each breaker does, and a hand on its switches.
+//!
+//! | request | answer |
+//! | ------- | ------ |
+//! | `GET /` | the page, which updates by itself |
+//! | `GET /api/breakers` | every breaker: phase, counts, configuration, recent transitions |
+//! | `POST /api/change` | `{"breaker": "payments", "action": "isolate"}`; needs the token as `Authorization: Bearer …` |
+//!
+//! Actions: `isolate`, `disable`, `reset`, `trip`, `observe` and `stop_observing`.
+
+mod api;
+mod page;
+mod token;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+
+use crate::observe::Monitor;
+use token::Token;
+
+/// The longest request to change something, in bytes.
+const MAX_BODY: usize = 4_096;
+
+/// Builds the operators' router, to be mounted anywhere.
+///
+/// Nested under `/breakers` its page is at `/breakers`, without a slash at the end.
+///
+/// It shows what `monitor` watches. Who can reach it can read it: mount it where only operators
+/// come, or behind your own authentication. Changing anything is off unless allowed, and needs a
+/// token, which is compared in constant time.
+///
+/// ```
+/// use axum::Router;
+/// use nanobreaker::admin::Admin;
+/// use nanobreaker::observe::Monitor;
+///
+/// let monitor = Monitor::new();
+/// let token = "a-long-secret-from-the-environment";
+/// let admin = Admin::new(&monitor).allow_changes().token(token).build()?;
+/// let app: Router = Router::new().nest("/breakers", admin);
+///
+/// // Nobody gets to change anything because a variable was not set.
+/// assert!(Admin::new(&monitor).allow_changes().build::<()>().is_err());
+/// # Ok::<(), nanobreaker::admin::AdminError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "call build() to get the router"]
+pub struct Admin {
+    monitor: Monitor,
+    allows_changes: bool,
+    token: Option<Token>,
+}
+
+/// Why there is no router.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdminError {
+    /// Changes are allowed, but by nobody in particular.
+    #[error("changes are allowed, but there is no token: set one with Admin::token")]
+    NoToken,
+    /// The token could be guessed.
+    #[error("the token has {length} bytes, but must have at least {minimum}")]
+    ShortToken {
+        /// Its length, in bytes.
+        length: usize,
+        /// The least length.
+        minimum: usize,
+    },
+    /// The token can't be sent in a header.
+    #[error("the token holds characters other than visible ASCII")]
+    UnsendableToken,
+}
+
+/// What handlers share.
+struct Shared {
+    monitor: Monitor,
+    /// Whose bearer may change something; `None` where nobody may.
+    token: Option<Token>,
+}
+
+impl Admin {
+    /// Shows what `monitor` watches, and lets nobody change anything.
+    pub fn new(monitor: &Monitor) -> Self {
+        Self {
+            monitor: monitor.clone(),
+            allows_changes: false,
+            token: None,
+        }
+    }
+
+    /// Lets whoever has the token change breakers.
+    pub fn allow_changes(mut self) -> Self {
+        self.allows_changes = true;
+        self
+    }
+
+    /// The token: at least 16 bytes of visible ASCII, best from a random generator.
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.token = Some(Token::new(token.into()));
+        self
+    }
+
+    /// The router.
+    ///
+    /// # Errors
+    ///
+    /// An [`AdminError`] where changes are allowed without a token, or with one that could be
+    /// guessed.
+    pub fn build<S: Clone + Send + Sync + 'static>(self) -> Result<Router<S>, AdminError> {
+        if let Some(token) = &self.token {
+            token.check()?;
+        }
+        let token = match (self.allows_changes, self.token) {
+            (true, None) => return Err(AdminError::NoToken),
+            (true, token) => token,
+            (false, _) => None,
+        };
+        let shared = Arc::new(Shared {
+            monitor: self.monitor,
+            token,
+        });
+        Ok(Router::new()
+            .route("/", get(page::page))
+            .route("/api/breakers", get(api::breakers))
+            .route("/api/change", post(api::change))
+            .layer(DefaultBodyLimit::max(MAX_BODY))
+            .with_state(shared))
+    }
+}
+
+#[cfg(test)]
+mod tests;

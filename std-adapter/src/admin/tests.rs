@@ -1,0 +1,264 @@
+use std::time::Duration;
+
+use nanobreaker_core::Phase;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::*;
+use crate::SharedBreaker;
+
+const TOKEN: &str = "0123456789abcdef-secret";
+
+struct Site {
+    monitor: Monitor,
+    address: std::net::SocketAddr,
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+}
+
+impl Site {
+    /// A real server on loopback, with the router mounted under a path.
+    async fn open(admin: impl FnOnce(Admin) -> Admin) -> Self {
+        let monitor = Monitor::new();
+        let router = admin(Admin::new(&monitor)).build().unwrap();
+        let app = Router::new().nest("/ops/breakers", router);
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        Self { monitor, address }
+    }
+
+    fn breaker(&self, name: &str) -> SharedBreaker {
+        let builder = SharedBreaker::builder().name(name);
+        self.monitor.watch(builder.build().unwrap())
+    }
+
+    async fn send(&self, request: &str, headers: &str, body: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let head = format!(
+            "{request} HTTP/1.0\r\nhost: localhost\r\n{headers}content-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(body).await.unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        Answer {
+            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
+            head: head.to_lowercase(),
+            body: body.to_owned(),
+        }
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.send(&format!("GET /ops/breakers{path}"), "", b"")
+            .await
+    }
+
+    async fn change(&self, authorization: &str, body: &[u8]) -> Answer {
+        let headers = format!("content-type: application/json\r\n{authorization}");
+        self.send("POST /ops/breakers/api/change", &headers, body)
+            .await
+    }
+
+    async fn order(&self, breaker: &str, action: &str) -> Answer {
+        let bearer = format!("authorization: Bearer {TOKEN}\r\n");
+        let order = json!({ "breaker": breaker, "action": action });
+        self.change(&bearer, order.to_string().as_bytes()).await
+    }
+}
+
+fn writable(admin: Admin) -> Admin {
+    admin.allow_changes().token(TOKEN)
+}
+
+#[test]
+fn no_router_lets_anybody_change_anything_without_a_token() {
+    let admin = || Admin::new(&Monitor::new()).allow_changes();
+    let refused = |admin: Admin| admin.build::<()>().unwrap_err();
+    assert_eq!(refused(admin()), AdminError::NoToken);
+    let short = AdminError::ShortToken {
+        length: 0,
+        minimum: 16,
+    };
+    assert_eq!(refused(admin().token("")), short);
+    let unsendable = "sixteen bytes and\nmore";
+    assert_eq!(
+        refused(admin().token(unsendable)),
+        AdminError::UnsendableToken
+    );
+    assert!(admin().token(TOKEN).build::<()>().is_ok());
+}
+
+#[test]
+fn the_token_is_not_shown_in_debug_output() {
+    let admin = Admin::new(&Monitor::new()).token(TOKEN);
+    assert!(!format!("{admin:?}").contains("secret"));
+}
+
+#[tokio::test]
+async fn every_breaker_is_listed_with_what_it_did() {
+    let site = Site::open(|admin| admin).await;
+    let payments = site.breaker("payments");
+    let _search = site.breaker("search");
+    payments.allow().unwrap().success();
+    payments.trip();
+    assert!(payments.allow().is_err());
+
+    let answer = site.get("/api/breakers").await;
+    let list = answer.json();
+    assert_eq!(list["allows_changes"], false);
+    let [first, second] = list["breakers"].as_array().unwrap().as_slice() else {
+        panic!("{list}");
+    };
+    assert_eq!(
+        (&first["name"], &first["phase"]),
+        (&json!("payments"), &json!("open"))
+    );
+    assert_eq!(first["counts"]["calls"]["success"], 1);
+    assert_eq!(first["counts"]["rejections"]["open"], 1);
+    assert_eq!(first["config"]["open_for_ms"], 10_000);
+    assert_eq!(first["recent"][0]["to"], "open");
+    assert_eq!(first["recent"][0]["cause"], "trip_requested");
+    assert!(first["recent"][0]["time_ms"].as_u64().unwrap() <= list["now_ms"].as_u64().unwrap());
+    assert_eq!(
+        (&second["name"], &second["phase"]),
+        (&json!("search"), &json!("closed"))
+    );
+}
+
+#[tokio::test]
+async fn an_operator_with_the_token_can_force_every_mode_and_reset() {
+    let site = Site::open(writable).await;
+    let breaker = site.breaker("a/b c");
+    for (action, phase) in [
+        ("isolate", Phase::Isolated),
+        ("disable", Phase::Disabled),
+        ("reset", Phase::Closed),
+        ("trip", Phase::Open),
+        ("reset", Phase::Closed),
+    ] {
+        let answer = site.order("a/b c", action).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        assert_eq!(answer.json()["phase"], phase.name());
+        assert_eq!(breaker.snapshot().phase, phase);
+    }
+    site.order("a/b c", "observe").await;
+    assert!(breaker.snapshot().observing);
+    site.order("a/b c", "stop_observing").await;
+    assert!(!breaker.snapshot().observing);
+}
+
+#[tokio::test]
+async fn nobody_else_can() {
+    let site = Site::open(writable).await;
+    let breaker = site.breaker("a");
+    let order = br#"{"breaker": "a", "action": "isolate"}"#;
+    for authorization in [
+        "",
+        "authorization: Bearer \r\n",
+        "authorization: Bearer 0123456789abcdef-secreT\r\n",
+        "authorization: Bearer 0123456789abcdef-secret2\r\n",
+        "authorization: Basic 0123456789abcdef-secret\r\n",
+        "authorization: 0123456789abcdef-secret\r\n",
+    ] {
+        let answer = site.change(authorization, order).await;
+        assert_eq!(answer.status, 401, "{authorization}");
+        assert!(answer.head.contains("www-authenticate: bearer"));
+    }
+    let read_only = Site::open(|admin| admin.token(TOKEN)).await;
+    let _a = read_only.breaker("a");
+    assert_eq!(read_only.order("a", "isolate").await.status, 403);
+    assert_eq!(breaker.snapshot().phase, Phase::Closed);
+}
+
+#[tokio::test]
+async fn a_wrong_order_is_refused_with_what_is_wrong() {
+    let site = Site::open(writable).await;
+    let _a = site.breaker("a");
+    let bearer = format!("authorization: bearer {TOKEN}\r\n");
+    for (body, status, part) in [
+        (
+            r#"{"breaker": "b", "action": "reset"}"#,
+            404,
+            "no breaker called \"b\"",
+        ),
+        (
+            r#"{"breaker": "a", "action": "explode"}"#,
+            422,
+            "unknown variant `explode`",
+        ),
+        (r#"{"breaker": "a"}"#, 422, "missing field `action`"),
+        (
+            r#"{"breaker": "a", "action": "reset", "x": 1}"#,
+            422,
+            "unknown field `x`",
+        ),
+        (r#"{"breaker": "a" "action""#, 400, "line 1 column 17"),
+        ("", 400, "EOF"),
+    ] {
+        let answer = site.change(&bearer, body.as_bytes()).await;
+        let error = answer.json()["error"].as_str().unwrap().to_owned();
+        assert_eq!(answer.status, status, "{error}");
+        assert!(error.contains(part), "{error}");
+    }
+    let long = vec![b' '; MAX_BODY + 1];
+    assert_eq!(site.change(&bearer, &long).await.status, 413);
+}
+
+#[tokio::test]
+async fn the_page_holds_nothing_that_a_breaker_says_and_allows_only_its_own_script() {
+    let site = Site::open(writable).await;
+    let _evil = site.breaker("<script>alert(1)</script>");
+    let page = site.get("").await;
+    assert_eq!(page.status, 200);
+    assert!(!page.body.contains("alert(1)"));
+    assert!(
+        page.head
+            .contains("content-security-policy: default-src 'none'; script-src 'nonce-")
+    );
+    let nonce = page.head.split("script-src 'nonce-").nth(1).unwrap();
+    let nonce = nonce.split('\'').next().unwrap();
+    assert!(page.body.contains(&format!("<script nonce=\"{nonce}\">")));
+    assert!(!page.body.contains("NONCE"));
+    let again = site.get("").await;
+    assert_eq!(again.status, 200);
+    assert!(!again.head.contains(nonce));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_request_breaks_the_server(
+        body in prop::collection::vec(any::<u8>(), 0..200),
+        header in "[ -~]{0,40}",
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let site = Site::open(writable).await;
+            let breaker = site.breaker("a");
+            let answer = site.change(&format!("authorization: {header}\r\n"), &body).await;
+            assert_eq!(answer.status, 401);
+            let bearer = format!("authorization: Bearer {TOKEN}\r\n");
+            let answer = site.change(&bearer, &body).await;
+            assert!((400..500).contains(&answer.status), "{}", answer.status);
+            assert_eq!(breaker.snapshot().phase, Phase::Closed);
+            tokio::time::timeout(Duration::from_secs(5), site.get("/api/breakers")).await.unwrap();
+        });
+    }
+}

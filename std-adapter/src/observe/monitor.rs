@@ -1,0 +1,181 @@
+//! Watches breakers.
+
+#[cfg(feature = "metrics")]
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use nanobreaker_core::Clock;
+#[cfg(feature = "tokio")]
+use tokio::sync::broadcast;
+
+use crate::observe::breaker::{MonitoredBreaker, Operate};
+use crate::observe::health::Health;
+use crate::observe::watch::{Change, Watch};
+use crate::shared::SharedBreaker;
+
+/// Changes that wait for a receiver that is behind.
+#[cfg(feature = "tokio")]
+const BACKLOG: usize = 256;
+
+/// Watches breakers: counts their calls, keeps their recent transitions, says how healthy they are.
+/// Cheap to clone, all clones are the same monitor.
+///
+/// A breaker that is dropped, or removed from its [registry](crate::Registry), is watched no longer.
+/// Being watched costs a call one addition to a counter of its thread, and a breaker 128 bytes for
+/// each processor and 6 KB for its transitions.
+///
+/// ```
+/// use nanobreaker::SharedBreaker;
+/// use nanobreaker::observe::{HealthStatus, Monitor};
+///
+/// let monitor = Monitor::new();
+/// let payments = monitor.watch(SharedBreaker::builder().name("payments").build()?);
+/// payments.allow()?.success();
+/// payments.trip();
+///
+/// let seen = monitor.find("payments").expect("it is watched");
+/// assert_eq!(seen.counts().calls.success, 1);
+/// assert_eq!(seen.recent().len(), 1);
+/// assert_eq!(monitor.health().status, HealthStatus::Degraded);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Monitor {
+    hub: Arc<Hub>,
+}
+
+/// What the monitor shares with what it watches.
+#[derive(Debug, Default)]
+pub(crate) struct Hub {
+    watched: Mutex<Watched>,
+    #[cfg(feature = "tokio")]
+    changes: Changes,
+}
+
+#[cfg(feature = "tokio")]
+#[derive(Debug)]
+struct Changes(broadcast::Sender<Change>);
+
+#[cfg(feature = "tokio")]
+impl Default for Changes {
+    fn default() -> Self {
+        Self(broadcast::Sender::new(BACKLOG))
+    }
+}
+
+#[derive(Default)]
+struct Watched {
+    breakers: Vec<Weak<dyn Operate>>,
+    /// How many there may be before those that are gone are looked for.
+    tidy_at: usize,
+    /// Whose phase was published.
+    #[cfg(feature = "metrics")]
+    published: BTreeSet<Arc<str>>,
+}
+
+impl Watched {
+    fn alive(&self) -> impl Iterator<Item = MonitoredBreaker> {
+        let breakers = self.breakers.iter().filter_map(Weak::upgrade);
+        let alive = breakers.filter(|it| it.watch().is_some_and(|watch| !watch.has_ended()));
+        alive.map(MonitoredBreaker)
+    }
+}
+
+impl std::fmt::Debug for Watched {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} breakers", self.breakers.len())
+    }
+}
+
+impl Hub {
+    pub(super) fn tell(&self, change: Change) {
+        #[cfg(feature = "tokio")]
+        // Fails where nobody listens, which is fine.
+        let _ = self.changes.0.send(change);
+        #[cfg(not(feature = "tokio"))]
+        let _ = change;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Watched> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Monitor {
+    /// A monitor that watches nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Watches `breaker` from here on, and gives it back. One that another monitor watches already
+    /// stays with that one.
+    pub fn watch<C: Clock + Send + Sync + 'static>(
+        &self,
+        breaker: SharedBreaker<C>,
+    ) -> SharedBreaker<C> {
+        let watch = Watch::new(breaker.shared_name(), Arc::downgrade(&self.hub));
+        if breaker.observer().start_watch(watch) {
+            let mut watched = self.hub.lock();
+            if watched.breakers.len() >= watched.tidy_at {
+                watched
+                    .breakers
+                    .retain(|breaker| breaker.strong_count() > 0);
+                watched.tidy_at = watched.breakers.len() * 2 + 16;
+            }
+            watched.breakers.push(Arc::downgrade(&breaker.operate()));
+        }
+        breaker
+    }
+
+    /// The breakers that are watched, by name.
+    pub fn breakers(&self) -> Vec<MonitoredBreaker> {
+        let mut breakers: Vec<_> = self.hub.lock().alive().collect();
+        breakers.sort_by(|a, b| a.name().cmp(b.name()));
+        breakers
+    }
+
+    /// The breaker called `name`, or one of them.
+    pub fn find(&self, name: &str) -> Option<MonitoredBreaker> {
+        let watched = self.hub.lock();
+        watched.alive().find(|breaker| breaker.name() == name)
+    }
+
+    /// How healthy the dependencies are, by the breakers before them.
+    pub fn health(&self) -> Health {
+        self.health_of(&[])
+    }
+
+    /// The same, where the service can't do without the dependencies called `required`.
+    pub fn health_of(&self, required: &[&str]) -> Health {
+        Health::of(&self.breakers(), required)
+    }
+
+    /// Every transition of every watched breaker from here on. A receiver that falls more than 256
+    /// behind misses the oldest, and is told how many.
+    ///
+    /// ```
+    /// # use nanobreaker::{Phase, SharedBreaker, observe::Monitor};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let monitor = Monitor::new();
+    /// let mut changes = monitor.changes();
+    /// let payments = monitor.watch(SharedBreaker::builder().name("payments").build()?);
+    /// payments.trip();
+    /// let change = changes.recv().await?;
+    /// assert_eq!((&*change.breaker, change.transition.to), ("payments", Phase::Open));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "tokio")]
+    pub fn changes(&self) -> broadcast::Receiver<Change> {
+        self.hub.changes.0.subscribe()
+    }
+
+    /// Names the breakers whose phase is published now; returns those that are gone since.
+    #[cfg(feature = "metrics")]
+    pub(super) fn swap_published(&self, now: BTreeSet<Arc<str>>) -> Vec<Arc<str>> {
+        let mut watched = self.hub.lock();
+        let before = std::mem::replace(&mut watched.published, now);
+        before.difference(&watched.published).cloned().collect()
+    }
+}

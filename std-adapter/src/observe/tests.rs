@@ -1,0 +1,321 @@
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use nanobreaker_core::{Cause, ManualClock, Phase};
+
+use super::*;
+use crate::SharedBreaker;
+
+fn clock() -> &'static ManualClock {
+    Box::leak(Box::new(ManualClock::new(0)))
+}
+
+fn watched(monitor: &Monitor, name: &str) -> SharedBreaker<&'static ManualClock> {
+    let builder = SharedBreaker::builder().clock(clock()).name(name);
+    let builder = builder.failures(3, Duration::from_secs(10));
+    monitor.watch(builder.build().unwrap())
+}
+
+#[test]
+fn every_call_is_counted_by_how_it_ended() {
+    let monitor = Monitor::new();
+    let breaker = watched(&monitor, "a");
+    let permits = || breaker.allow().unwrap();
+    permits().success();
+    permits().slow();
+    permits().failure();
+    permits().ignore();
+    drop(permits());
+    breaker.trip();
+    assert!(breaker.allow().is_err());
+    breaker.clock().advance(10_000);
+    breaker.allow().unwrap().success();
+
+    let counts = monitor.find("a").unwrap().counts();
+    let calls = CallCounts {
+        success: 2,
+        slow: 1,
+        failure: 1,
+        ignored: 1,
+        cancelled: 1,
+    };
+    assert_eq!(counts.calls, calls);
+    assert_eq!((counts.probes.success, counts.probes.total()), (1, 1));
+    assert_eq!((counts.rejections.open, counts.rejections.total()), (1, 1));
+}
+
+#[test]
+fn no_call_is_lost_between_threads() {
+    let monitor = Monitor::new();
+    let breaker = watched(&monitor, "a");
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..10_000 {
+                    breaker.allow().unwrap().success();
+                }
+            });
+        }
+    });
+    assert_eq!(monitor.find("a").unwrap().counts().calls.success, 80_000);
+}
+
+#[test]
+fn the_last_transitions_are_kept_in_order() {
+    let monitor = Monitor::new();
+    let breaker = watched(&monitor, "a");
+    for _ in 0..100 {
+        breaker.trip();
+        breaker.reset();
+    }
+    let recent = monitor.find("a").unwrap().recent();
+    assert_eq!(recent.len(), 64);
+    let generations: Vec<_> = recent.iter().map(|c| c.transition.generation).collect();
+    assert_eq!(generations, (137..=200).collect::<Vec<_>>());
+    assert_eq!(recent[0].transition.cause, Cause::TripRequested);
+    assert!(recent.iter().all(|change| &*change.breaker == "a"));
+}
+
+#[test]
+fn breakers_that_are_gone_are_forgotten() {
+    let monitor = Monitor::new();
+    let kept = watched(&monitor, "kept");
+    for _ in 0..10_000 {
+        drop(watched(&monitor, "gone"));
+    }
+    assert_eq!(monitor.breakers().len(), 1);
+    assert!(monitor.find("gone").is_none());
+    drop(kept);
+    assert!(monitor.breakers().is_empty());
+}
+
+#[test]
+fn health_names_who_rejects() {
+    let monitor = Monitor::new();
+    let [a, b] = ["a", "b"].map(|name| watched(&monitor, name));
+    assert_eq!(monitor.health().status, HealthStatus::Up);
+    b.isolate();
+    let health = monitor.health();
+    assert_eq!(health.status, HealthStatus::Degraded);
+    assert_eq!(health.rejecting, [("b".to_owned(), Phase::Isolated)]);
+    assert_eq!(monitor.health_of(&["a"]).status, HealthStatus::Degraded);
+    assert_eq!(monitor.health_of(&["b"]).status, HealthStatus::Down);
+    b.observe(true);
+    a.disable();
+    assert_eq!(monitor.health_of(&["a", "b"]).status, HealthStatus::Up);
+}
+
+#[test]
+fn a_breaker_stays_with_its_first_monitor() {
+    let (first, second) = (Monitor::new(), Monitor::new());
+    let breaker = watched(&first, "a");
+    let breaker = second.watch(breaker);
+    breaker.allow().unwrap().success();
+    assert_eq!(first.find("a").unwrap().counts().calls.success, 1);
+    assert!(second.find("a").is_none());
+}
+
+#[cfg(feature = "registry")]
+#[test]
+fn a_registry_lets_its_breakers_be_watched() {
+    let monitor = Monitor::new();
+    let registry: crate::Registry<String> =
+        crate::Registry::builder(|key: &String| SharedBreaker::builder().name(key.as_str()))
+            .monitor(&monitor)
+            .max_breakers(10)
+            .build();
+    for key in 0..1_000 {
+        registry
+            .get(&key.to_string())
+            .unwrap()
+            .allow()
+            .unwrap()
+            .success();
+    }
+    let seen = monitor.breakers();
+    assert_eq!(seen.len(), registry.len());
+    assert!(
+        seen.iter()
+            .all(|breaker| breaker.counts().calls.success == 1)
+    );
+}
+
+#[cfg(feature = "tokio")]
+#[tokio::test]
+async fn every_receiver_hears_of_every_transition_once() {
+    let monitor = Monitor::new();
+    let breaker = watched(&monitor, "a");
+    let mut receivers = [monitor.changes(), monitor.changes()];
+    breaker.trip();
+    breaker.clock().advance(10_000);
+    breaker.allow().unwrap().success();
+    for changes in &mut receivers {
+        for to in [Phase::Open, Phase::HalfOpen, Phase::Closed] {
+            assert_eq!(changes.recv().await.unwrap().transition.to, to);
+        }
+        assert!(changes.try_recv().is_err());
+    }
+}
+
+#[cfg(feature = "metrics")]
+mod published {
+    use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
+
+    use super::*;
+
+    fn read(snapshotter: &Snapshotter) -> std::collections::BTreeMap<String, f64> {
+        let rows = snapshotter.snapshot().into_vec().into_iter();
+        rows.map(|(key, _, _, value)| {
+            let labels: Vec<_> = key
+                .key()
+                .labels()
+                .map(|label| format!("{}={}", label.key(), label.value()))
+                .collect();
+            let value = match value {
+                DebugValue::Counter(count) => count as f64,
+                DebugValue::Gauge(value) => value.into_inner(),
+                DebugValue::Histogram(values) => values.len() as f64,
+            };
+            (format!("{} {}", key.key().name(), labels.join(" ")), value)
+        })
+        .collect()
+    }
+
+    #[test]
+    fn calls_probes_rejections_transitions_and_phases() {
+        let recorder = DebuggingRecorder::new();
+        let snapshotter = recorder.snapshotter();
+        ::metrics::with_local_recorder(&recorder, || {
+            describe_metrics();
+            let monitor = Monitor::new();
+            let breaker = watched(&monitor, "a");
+            breaker.allow().unwrap().success();
+            for _ in 0..3 {
+                breaker.allow().unwrap().failure();
+            }
+            assert!(breaker.allow().is_err());
+            monitor.publish();
+            let open = read(&snapshotter);
+            assert_eq!(
+                open["nanobreaker_calls_total breaker=a outcome=success"],
+                1.0
+            );
+            assert_eq!(
+                open["nanobreaker_calls_total breaker=a outcome=failure"],
+                3.0
+            );
+            assert_eq!(
+                open["nanobreaker_rejections_total breaker=a phase=open"],
+                1.0
+            );
+            assert_eq!(open["nanobreaker_phase breaker=a phase=open"], 1.0);
+            assert_eq!(open["nanobreaker_phase breaker=a phase=closed"], 0.0);
+            assert_eq!(
+                open["nanobreaker_transitions_total breaker=a from=closed to=open \
+                      reason=threshold_reached"],
+                1.0
+            );
+            assert_eq!(
+                open["nanobreaker_phase_duration_seconds breaker=a phase=closed"],
+                1.0
+            );
+
+            breaker.clock().advance(10_000);
+            breaker.allow().unwrap().success();
+            monitor.publish();
+            let closed = read(&snapshotter);
+            assert_eq!(
+                closed["nanobreaker_probes_total breaker=a outcome=success"],
+                1.0
+            );
+            assert_eq!(closed["nanobreaker_phase breaker=a phase=closed"], 1.0);
+        });
+    }
+
+    #[test]
+    fn a_breaker_that_was_removed_and_made_again_goes_on_counting() {
+        let recorder = DebuggingRecorder::new();
+        let snapshotter = recorder.snapshotter();
+        ::metrics::with_local_recorder(&recorder, || {
+            let monitor = Monitor::new();
+            let mut total = 0.0;
+            for _ in 0..3 {
+                let breaker = watched(&monitor, "a");
+                breaker.allow().unwrap().success();
+                breaker.allow().unwrap().success();
+                monitor.publish();
+                breaker.allow().unwrap().success();
+                drop(breaker);
+                // A snapshot of the debugging recorder takes the counter back to 0.
+                total += read(&snapshotter)["nanobreaker_calls_total breaker=a outcome=success"];
+            }
+            assert_eq!(total, 9.0);
+            monitor.publish();
+            let gone = read(&snapshotter);
+            assert_eq!(gone["nanobreaker_phase breaker=a phase=closed"], 0.0);
+        });
+    }
+}
+
+#[cfg(feature = "tracing")]
+mod traced {
+    use std::fmt;
+    use std::sync::Mutex;
+
+    use ::tracing::field::{Field, Visit};
+    use ::tracing::span::{Attributes, Id, Record};
+    use ::tracing::{Event, Level, Metadata, Subscriber};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Heard(Arc<Mutex<Vec<String>>>);
+
+    struct Fields(String);
+
+    impl Visit for Fields {
+        fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+            self.0 += &format!(" {}={value:?}", field.name());
+        }
+    }
+
+    impl Subscriber for Heard {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            metadata.target() == "nanobreaker" && *metadata.level() <= Level::INFO
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn event(&self, event: &Event<'_>) {
+            let mut fields = Fields(event.metadata().level().to_string());
+            event.record(&mut fields);
+            self.0.lock().unwrap().push(fields.0);
+        }
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn each_transition_is_told_once_with_what_an_operator_needs() {
+        let heard = Heard::default();
+        ::tracing::subscriber::with_default(heard.clone(), || {
+            let builder = SharedBreaker::builder().traced().name("pay").clock(clock());
+            let breaker = builder.consecutive(1).build().unwrap();
+            breaker.allow().unwrap().failure();
+            breaker.clock().advance(10_000);
+            breaker.allow().unwrap().success();
+        });
+        let expected = [
+            "WARN message=breaker pay is open breaker=\"pay\" generation=1 from=\"closed\" \
+             to=\"open\" reason=\"threshold_reached\" retry_after_ms=10000 streak=0",
+            "INFO message=breaker pay is half_open breaker=\"pay\" generation=1 from=\"open\" \
+             to=\"half_open\" reason=\"open_time_over\" streak=0",
+            "INFO message=breaker pay is closed breaker=\"pay\" generation=1 from=\"half_open\" \
+             to=\"closed\" reason=\"probes_succeeded\" streak=0",
+        ];
+        assert_eq!(*heard.0.lock().unwrap(), expected);
+    }
+}
