@@ -79,5 +79,5 @@ impl<W: Replaceable, C: Clock, O: Observer> Breaker<Adjustable<W>, C, O> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;

@@ -81,7 +81,7 @@ impl ConfigCell {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -160,7 +160,7 @@ impl<O: Observer> Observer for &O {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::window::Consecutive;
