@@ -16,3 +16,8 @@ pub mod statistics;
 pub mod subject;
 pub mod valgrind;
 pub mod yardsticks;
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

@@ -643,3 +643,12 @@ mod healthy {
         succeed(&breaker);
     }
 }
+
+#[test]
+fn a_breaker_is_small() {
+    use crate::window::Failures;
+
+    /// Two cache lines, of bytes.
+    const LIMIT: usize = 128;
+    assert!(size_of::<Breaker<Failures<8>, ManualClock>>() <= LIMIT + size_of::<ManualClock>());
+}

@@ -5,7 +5,7 @@
 //! together: a cap below the open time caps it.
 
 use crate::config::Config;
-use crate::state::{LEASE_DIGITS, SPAN_DIGITS, Span, bit_length};
+use crate::state::bit_length;
 use crate::sync::{Setting, const_unless_loom};
 
 /// Bits of the last setting, from the lowest: probes, successes, failures, latch.
@@ -48,15 +48,19 @@ impl ConfigCell {
             return None;
         }
         let max_open_ms = self.max_open_ms.load();
+        let lease_ms = self.lease_ms.load();
+        let ramp_ms = self.ramp_ms.load();
         let counts = self.counts.load();
         Some(Config {
             open_for_ms,
             max_open_ms,
-            lease: Span::new(self.lease_ms.load(), LEASE_DIGITS),
-            ramp: Span::new(self.ramp_ms.load(), SPAN_DIGITS),
+            lease_ms,
+            ramp_ms,
             jitter: self.jitter.load(),
             open_for_bits: bit_length(open_for_ms) as u8,
             max_open_bits: bit_length(max_open_ms) as u8,
+            lease_bits: bit_length(lease_ms) as u8,
+            ramp_bits: bit_length(ramp_ms) as u8,
             probes: counts as u8,
             successes: (counts >> SUCCESSES) as u8,
             failures: (counts >> FAILURES) as u8,
@@ -67,8 +71,8 @@ impl ConfigCell {
     /// Puts `config` in place of what is there.
     pub(crate) fn store(&self, config: &Config) {
         self.max_open_ms.store(config.max_open_ms);
-        self.lease_ms.store(config.lease.ms());
-        self.ramp_ms.store(config.ramp.ms());
+        self.lease_ms.store(config.lease_ms);
+        self.ramp_ms.store(config.ramp_ms);
         self.jitter.store(config.jitter);
         self.counts.store(
             u32::from(config.probes)

@@ -40,12 +40,15 @@ pub(crate) use error::within;
 pub struct Config {
     open_for_ms: u32,
     max_open_ms: u32,
-    lease: Span,
-    ramp: Span,
+    lease_ms: u32,
+    ramp_ms: u32,
     /// A 16-bit fraction: the largest part of an open time that jitter takes away.
     jitter: u32,
+    /// Bit lengths of the durations, which choose the units that words count them in.
     open_for_bits: u8,
     max_open_bits: u8,
+    lease_bits: u8,
+    ramp_bits: u8,
     probes: u8,
     successes: u8,
     failures: u8,
@@ -110,12 +113,12 @@ impl Config {
 
     /// How long probes in flight may stay without any answer.
     pub const fn probe_lease_ms(&self) -> u32 {
-        self.lease.ms()
+        self.lease_ms
     }
 
     /// How long the admitted share grows after half-open; 0 is not at all.
     pub const fn ramp_ms(&self) -> u32 {
-        self.ramp.ms()
+        self.ramp_ms
     }
 
     /// Whether a trip holds the breaker open until a reset.
@@ -124,11 +127,11 @@ impl Config {
     }
 
     pub(crate) const fn lease(&self) -> Span {
-        self.lease
+        Span::with_length(self.lease_ms, self.lease_bits as u32, LEASE_DIGITS)
     }
 
     pub(crate) const fn ramp(&self) -> Span {
-        self.ramp
+        Span::with_length(self.ramp_ms, self.ramp_bits as u32, SPAN_DIGITS)
     }
 
     pub(crate) const fn jitter(&self) -> u32 {
@@ -302,11 +305,13 @@ impl ConfigBuilder {
         Ok(Config {
             open_for_ms: open_for,
             max_open_ms: max_open,
-            lease: Span::new(lease, LEASE_DIGITS),
-            ramp: Span::new(ramp, SPAN_DIGITS),
+            lease_ms: lease,
+            ramp_ms: ramp,
             jitter: (jitter << 16) / 1_000,
             open_for_bits: bit_length(open_for) as u8,
             max_open_bits: bit_length(max_open) as u8,
+            lease_bits: bit_length(lease) as u8,
+            ramp_bits: bit_length(ramp) as u8,
             probes: probes as u8,
             successes: successes as u8,
             failures: failures as u8,
