@@ -191,20 +191,22 @@ mod tests {
         let heard = Heard::default();
         let window = Consecutive::new(1).unwrap();
         let clock = ManualClock::new(0);
-        let breaker = Breaker::with_observer(window, Config::DEFAULT, &clock, &heard);
+        // Short enough to be exact in both widths of word.
+        let config = Config::builder().open_for_ms(100).build().unwrap();
+        let breaker = Breaker::with_observer(window, config, &clock, &heard);
         drop(breaker.allow().unwrap());
         let late = breaker.allow().unwrap();
         breaker.allow().unwrap().failure();
         late.success();
         breaker.allow().unwrap_err();
-        clock.advance(10_000);
+        clock.advance(100);
         breaker.allow().unwrap().success();
         let expected = [
             "call Cancelled Ignored",
             "open",
             "call Failure Counted",
             "call Success Stale",
-            "rejected by a breaker that is open; retry after 10000 ms",
+            "rejected by a breaker that is open; retry after 100 ms",
             "half_open",
             "closed",
             "probe Success Counted",
