@@ -40,21 +40,21 @@
 //!
 //! | feature | adds |
 //! | ------- | ---- |
-//! | `admin` | [`admin`]: a page and a JSON interface for operators, as an axum router |
+//! | `admin` | `admin`: a page and a JSON interface for operators, as an axum router |
 //! | `axum` | a module of that name: 503 with `Retry-After` for rejected requests, and a layer for routes |
 //! | `cli` | the command `nanobreaker`, which replays logs, tunes and explains configurations |
-//! | `config` | [`catalog`]: the settings of many breakers, from files and the environment, read again while calls go on |
+//! | `config` | `catalog`: the settings of many breakers, from files and the environment, read again while calls go on |
 //! | `full` | all of these |
-//! | `metrics` | metrics of watched breakers through the facade of that name: see [`observe::Monitor::publish`] |
-//! | `monitor` | [`observe`]: counts, recent transitions and health of breakers |
-//! | `registry` | [`Registry`]: breakers by key, bounded in number |
+//! | `metrics` | metrics of watched breakers through the facade of that name: see `observe::Monitor::publish` |
+//! | `monitor` | `observe`: counts, recent transitions and health of breakers |
+//! | `registry` | `Registry`: breakers by key, bounded in number |
 //! | `reqwest` | a module of that name: a middleware with a breaker per host |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
-//! | `settings` | [`Settings`]: what a file can say about a breaker, with durations such as "10s" |
+//! | `settings` | `Settings`: what a file can say about a breaker, with durations such as "10s" |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return; with `monitor`, a broadcast of transitions |
 //! | `tower` | a module of that name: a layer for any service |
 //! | `tower-http` | HTTP and gRPC in that layer, by tower-http's classifiers, to the end of a body |
-//! | `tracing` | an event for each transition: see [`SharedBreakerBuilder::traced`] |
+//! | `tracing` | an event for each transition: see `SharedBreakerBuilder::traced` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
