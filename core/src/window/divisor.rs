@@ -1,55 +1,51 @@
-//! Division by a number that stays, without dividing.
+//! Division by a number that stays.
 //!
-//! A time window divides at each call, and a division is the dearest instruction there is: 10 to 20
-//! cycles on a server for 64 bits, a routine of some hundred instructions on a Cortex-M0.
+//! A time window divides at each call, and on a server 64 bits take 10 to 20 cycles: there the divisor
+//! comes with its reciprocal. Small chips divide 32 bits faster than they multiply to 64.
+
+use core::num::NonZero;
 
 use crate::sync::{Raw, WIDE};
 
-/// A divisor beside its reciprocal.
-///
-/// The high half of a product with the reciprocal, rounded down, is the quotient or one less
-/// (Granlund and Montgomery, *Division by Invariant Integers using Multiplication*, 1994, prove more
-/// than this simple case needs); what is left over tells which.
+/// A divisor; where words are wide, beside its reciprocal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Divisor {
-    by: u32,
-    reciprocal: Raw,
+    by: NonZero<Raw>,
+    reciprocal: [Raw; WIDE as usize],
 }
 
 impl Divisor {
-    /// Divides by `by`, at most 2³¹, so that twice a remainder fits; by 1 where that is 0.
+    /// Divides by `by`; by 1 where that is 0.
     #[inline]
     pub(super) const fn new(by: u32) -> Self {
-        let by = if by == 0 { 1 } else { by };
+        let by = match NonZero::new(by as Raw) {
+            Some(by) => by,
+            None => NonZero::<Raw>::MIN,
+        };
         Self {
             by,
-            reciprocal: Raw::MAX / by as Raw,
+            reciprocal: [Raw::MAX / by.get(); WIDE as usize],
         }
     }
 
     /// What it divides by.
     #[inline]
     pub(super) const fn by(self) -> u32 {
-        self.by
+        self.by.get() as u32
     }
 
     /// `value` divided, rounded down.
     #[inline]
-    pub(super) const fn quotient(self, value: Raw) -> Raw {
-        let by = self.by as Raw;
-        let quotient = high_half(value, self.reciprocal);
-        let rest = value.wrapping_sub(quotient.wrapping_mul(by));
-        quotient + (rest >= by) as Raw
-    }
-}
-
-/// The high half of a product.
-#[inline]
-const fn high_half(a: Raw, b: Raw) -> Raw {
-    if WIDE {
-        ((a as u128 * b as u128) >> Raw::BITS) as Raw
-    } else {
-        ((a as u64 * b as u64) >> (Raw::BITS % u64::BITS)) as Raw
+    pub(super) fn quotient(self, value: Raw) -> Raw {
+        let [reciprocal] = self.reciprocal[..] else {
+            return value / self.by;
+        };
+        // The high half of the product with the reciprocal, rounded down, is the quotient or one
+        // less (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994,
+        // prove more than this simple case needs); what is left over tells which.
+        let quotient = ((u128::from(value) * u128::from(reciprocal)) >> Raw::BITS) as Raw;
+        let rest = value.wrapping_sub(quotient.wrapping_mul(self.by.get()));
+        quotient + Raw::from(rest >= self.by.get())
     }
 }
 
