@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::duration::{self, Humane};
 use crate::settings::error::SettingsError;
+use crate::shared::Rule;
 
 /// The kinds of window, in lower case in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -132,29 +133,6 @@ impl TryFrom<Written> for WindowSettings {
     }
 }
 
-/// What judges failed calls, or slow ones: every setting is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
-    Failures {
-        threshold: u32,
-        within: Duration,
-    },
-    Consecutive {
-        threshold: u32,
-    },
-    Calls {
-        size: u32,
-        percent: u32,
-        min_calls: u32,
-    },
-    Time {
-        span: Duration,
-        buckets: u32,
-        percent: u32,
-        min_calls: u32,
-    },
-}
-
 impl WindowSettings {
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
@@ -239,7 +217,7 @@ impl WindowSettings {
         }
     }
 
-    /// What judges failed calls.
+    /// What judges failed calls; every setting is there.
     pub(super) fn failed_rule(&self) -> Result<Rule, SettingsError> {
         self.refuse_settings_of_other_kinds()?;
         let percent = self.failure_rate_percent.unwrap_or(50);
