@@ -9,7 +9,6 @@
 //!     SharedBreaker::builder()
 //!         .failures(5, Duration::from_secs(10))
 //!         .max_open(Duration::from_secs(60)) // as long as a host may ask for by Retry-After
-//!         .build()
 //! });
 //! let client = ClientBuilder::new(reqwest::Client::new()).with(breakers).build();
 //! # drop(client);
@@ -43,7 +42,6 @@
 //! while it hangs. Added *before* the retries, the breaker sees one call, judged by how the last
 //! attempt ended; an error that was not worth a retry is hidden there, and counts as a failure.
 
-mod hosts;
 mod judge;
 mod middleware;
 
