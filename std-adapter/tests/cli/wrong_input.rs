@@ -167,3 +167,16 @@ fn a_reader_that_stops_early_is_no_error() {
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+#[test]
+fn a_key_that_no_line_has_is_refused_by_name() {
+    let folder = folder();
+    folder.write("calls.jsonl", GOOD);
+    for command in [
+        &["replay", "-c", "breaker.toml", "calls.jsonl"][..],
+        &["tune", "calls.jsonl"],
+    ] {
+        let error = folder.refused(1, &[command, &["--key-field", "tenant"]].concat());
+        assert!(error.contains("no line has the field `tenant`"), "{error}");
+    }
+}

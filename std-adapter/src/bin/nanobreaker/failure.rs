@@ -22,6 +22,8 @@ pub(crate) enum Failure {
     Read(#[from] ReadError),
     #[error("{0}")]
     Arguments(String),
+    #[error("no line has the field `{0}` of --key-field; --one-breaker does without")]
+    NoKey(String),
     #[error("no calls in the logs")]
     NoCalls,
     #[error("can't print: {0}")]

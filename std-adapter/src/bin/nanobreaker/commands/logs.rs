@@ -36,3 +36,14 @@ fn progress(logs: &Logs) -> ProgressBar {
         _ => ProgressBar::new_spinner(),
     }
 }
+
+/// Refuses logs without the field that was to tell the breakers apart: nobody wants what one breaker
+/// for all calls would do without having asked for it.
+pub(crate) fn check_keys(logs: &Logs, notes: &Notes) -> Result<(), Failure> {
+    match &logs.key_field {
+        Some(name) if notes.keys.len() > 0 && notes.keys.all_missing() => {
+            Err(Failure::NoKey(name.clone()))
+        }
+        _ => Ok(()),
+    }
+}

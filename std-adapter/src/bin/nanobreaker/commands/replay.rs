@@ -19,6 +19,7 @@ pub(crate) fn replay(arguments: &Replay) -> Result<String, Failure> {
         player.play(events, keys).map_err(Failure::from)
     })?;
     progress.finish_and_clear();
+    logs::check_keys(&arguments.logs, logs.notes())?;
     let played = player.finish();
     let replayed = Replayed {
         config: arguments.config.display().to_string(),

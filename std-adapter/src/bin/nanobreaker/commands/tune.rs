@@ -26,6 +26,7 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
     let (mut logs, progress) = logs::open(&arguments.logs, most_keys(candidates.len()))?;
     let mut played = play_all(&mut logs, &candidates)?;
     progress.finish_and_clear();
+    logs::check_keys(&arguments.logs, logs.notes())?;
     let score = |played: &Played| Score {
         saved: played.tally.saved,
         lost: played.tally.lost,

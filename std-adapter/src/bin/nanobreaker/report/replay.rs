@@ -82,13 +82,11 @@ pub(crate) fn table(replayed: &Replayed<'_>, trips: usize) -> String {
             "all breakers together".to_owned(),
         ),
     ];
-    for (name, value, more) in &rows {
+    let keys = replayed.notes.keys.len() as u64;
+    let breakers = ("breakers", count(keys), String::new());
+    for (name, value, more) in rows.iter().chain((keys > 1).then_some(&breakers)) {
         let line = format!("{name:<20} {value:>12}  {more}");
         let _ = writeln!(text, "{}", line.trim_end());
-    }
-    let keys = replayed.notes.keys.len();
-    if keys > 1 {
-        let _ = writeln!(text, "{:<20} {:>12}", "breakers", count(keys as u64));
     }
     text.push_str(&trip_table(replayed, trips));
     let skipped = skipped::lines(&replayed.notes.skipped);

@@ -92,8 +92,7 @@ impl Parser {
     ) -> Result<(Self, First), Malformed> {
         Ok(match format {
             Format::Csv => {
-                let header = first_line.trim_start_matches('\u{feff}');
-                let csv = Csv::from_header(header, columns)?;
+                let csv = Csv::from_header(first_line, columns)?;
                 (Self::Csv(Box::new(csv)), First::Header)
             }
             Format::Json => (Self::Json, First::Call),
