@@ -82,6 +82,11 @@ mod stripes;
 #[cfg(feature = "tower")]
 pub mod tower;
 
+/// Its examples compile, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub use call::{ByResult, CallExt, Caller, Classifier};
 pub use clock::CoarseClock;
 #[cfg(feature = "tokio")]
