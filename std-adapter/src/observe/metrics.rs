@@ -65,7 +65,7 @@ pub fn describe_metrics() {
 /// Phases and reasons have the names that [`Phase`] and [`Cause`](crate::Cause) display.
 impl Monitor {
     /// Publishes calls, probes, rejections and phases: before each scrape, or
-    /// [every so often](Self::publish_every). Transitions are published without it.
+    /// every so often (`publish_every`). Transitions are published without it.
     pub fn publish(&self) {
         let breakers = self.breakers();
         for breaker in &breakers {

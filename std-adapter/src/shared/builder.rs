@@ -110,8 +110,9 @@ impl<C: Clock> SharedBreakerBuilder<C> {
         self
     }
 
-    /// A call is slow when it took longer than this: see [`Caller::slow_after`]. A slow call is a
-    /// failure, unless a rate of slow calls judges it.
+    /// A call is slow when it took longer than this: see
+    /// [`Caller::slow_after`](crate::Caller::slow_after). A slow call is a failure, unless a rate of
+    /// slow calls judges it.
     pub fn slow_after(mut self, limit: Duration) -> Self {
         self.slow_after = Some(limit);
         self
@@ -147,7 +148,7 @@ impl<C: Clock> SharedBreakerBuilder<C> {
     }
 
     /// A call that still runs after this long is judged a failure at that moment: see
-    /// [`Caller::hung_after`].
+    /// [`Caller::hung_after`](crate::Caller::hung_after).
     #[cfg(feature = "tokio")]
     pub fn hung_after(mut self, limit: Duration) -> Self {
         self.hung_after = Some(limit);
