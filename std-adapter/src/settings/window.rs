@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::duration::{self, Humane};
 use crate::settings::error::SettingsError;
+use crate::settings::number::whole;
 use crate::shared::Rule;
 
 /// The kinds of window, in lower case in a file.
@@ -103,15 +104,23 @@ pub struct WindowSettings {
 #[serde(deny_unknown_fields, rename = "WindowSettings")]
 struct Written {
     kind: Option<WindowKind>,
+    #[serde(default, deserialize_with = "whole")]
     threshold: Option<u32>,
     within: Option<Humane>,
+    #[serde(default, deserialize_with = "whole")]
     within_ms: Option<u64>,
+    #[serde(default, deserialize_with = "whole")]
     size: Option<u32>,
     span: Option<Humane>,
+    #[serde(default, deserialize_with = "whole")]
     span_ms: Option<u64>,
+    #[serde(default, deserialize_with = "whole")]
     buckets: Option<u32>,
+    #[serde(default, deserialize_with = "whole")]
     failure_rate_percent: Option<u32>,
+    #[serde(default, deserialize_with = "whole")]
     slow_rate_percent: Option<u32>,
+    #[serde(default, deserialize_with = "whole")]
     min_calls: Option<u32>,
 }
 
