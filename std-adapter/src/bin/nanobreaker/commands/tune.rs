@@ -49,7 +49,7 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
             .and_then(|one| one.span_us)
             .ok_or(Failure::NoCalls)?,
         choices,
-        skipped: &logs.notes().skipped,
+        notes: logs.notes(),
     };
     if arguments.json {
         report::tune_json(&tuned)

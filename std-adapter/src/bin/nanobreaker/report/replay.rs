@@ -89,7 +89,7 @@ pub(crate) fn table(replayed: &Replayed<'_>, trips: usize) -> String {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push_str(&trip_table(replayed, trips));
-    let skipped = skipped::lines(&replayed.notes.skipped);
+    let skipped = skipped::lines(replayed.notes);
     if !skipped.is_empty() {
         let _ = write!(text, "\n{}\n", skipped.join("\n"));
     }

@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::reading::Skipped;
+use crate::reading::{Notes, Skipped};
 use crate::report::humane::count;
 
 /// A line for each reason; nothing where all was played.
-pub(crate) fn lines(skipped: &Skipped) -> Vec<String> {
+pub(crate) fn lines(notes: &Notes) -> Vec<String> {
+    let skipped = &notes.skipped;
     let mut lines = Vec::new();
     if skipped.malformed > 0 {
         lines.push(format!(
@@ -27,8 +28,10 @@ pub(crate) fn lines(skipped: &Skipped) -> Vec<String> {
     }
     if skipped.beyond_keys > 0 {
         lines.push(format!(
-            "{} calls left out: of keys beyond --max-keys",
-            count(skipped.beyond_keys)
+            "{} calls left out: of keys beyond the first {} (as many as --max-keys and the memory \
+             for `tune` allow)",
+            count(skipped.beyond_keys),
+            count(notes.keys.len() as u64)
         ));
     }
     lines

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::explaining::window_in_brief;
 use crate::failure::Failure;
-use crate::reading::Skipped;
+use crate::reading::Notes;
 use crate::replaying::Tally;
 use crate::report::humane::{count, duration, share, time};
 use crate::report::replay::tally_json;
@@ -27,7 +27,7 @@ pub(crate) struct Tuned<'a> {
     pub(crate) span_us: (i64, i64),
     /// From the one that loses least to the one that saves most.
     pub(crate) choices: Vec<Choice>,
-    pub(crate) skipped: &'a Skipped,
+    pub(crate) notes: &'a Notes,
 }
 
 /// For people.
@@ -40,7 +40,7 @@ pub(crate) fn text(tuned: &Tuned<'_>) -> Result<String, Failure> {
         time(tuned.span_us.0),
         time(tuned.span_us.1),
     );
-    for line in skipped::lines(tuned.skipped) {
+    for line in skipped::lines(tuned.notes) {
         let _ = writeln!(text, "# {line}");
     }
     if tuned.choices.iter().all(|choice| choice.tally.saved == 0) {
@@ -110,7 +110,7 @@ pub(crate) fn json(tuned: &Tuned<'_>) -> Result<String, Failure> {
         "from": time(tuned.span_us.0),
         "to": time(tuned.span_us.1),
         "best": choices,
-        "skipped": skipped::json(tuned.skipped),
+        "skipped": skipped::json(&tuned.notes.skipped),
     });
     Ok(format!("{report:#}\n"))
 }
