@@ -83,6 +83,10 @@ fn what_never_happens_is_a_trap() {
     );
 }
 
+/// The setting that is warned of, settings that fall into the trap and some that nearly do, calls per
+/// second, and the timeout in seconds.
+type Case<'a> = (&'a str, &'a str, &'a str, Option<f64>, Option<u64>);
+
 /// Each trap with what falls into it, and what nearly does.
 #[test]
 fn every_trap_is_warned_of_and_its_neighbour_is_not() {
@@ -98,7 +102,7 @@ fn every_trap_is_warned_of_and_its_neighbour_is_not() {
         |threshold: u32| format!("window = {{ kind = 'consecutive', threshold = {threshold} }}");
     let buckets = |number: u32| format!("window = {{ kind = 'time', buckets = {number} }}");
     let min_calls = |number: u32| format!("window = {{ kind = 'time', min_calls = {number} }}");
-    let cases: [(&str, &str, &str, Option<f64>, Option<u64>); 19] = [
+    let cases: [Case; 19] = [
         ("window.threshold", &failures(50), &failures(49), None, None),
         (
             "window.min_calls",
