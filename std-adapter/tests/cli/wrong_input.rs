@@ -96,11 +96,16 @@ fn files_that_are_not_there_or_hold_nothing_are_refused_by_name() {
     folder.write("header.csv", "ts,status,duration_ms\n");
     folder.write("other.csv", "time,status,duration_ms\n1,200,5\n");
     folder.write("prose.txt", "once upon a time\n");
+    folder.write("list.json", format!("[{}]\n", GOOD.trim_end()));
     folder.write("cut.gz", [0x1f, 0x8b, 8, 0, 0, 0]);
     let cases = [
         ("missing.log", "missing.log: No such file"),
         ("empty.log", "no calls in the logs"),
         ("header.csv", "no calls in the logs"),
+        (
+            "list.json",
+            "no calls in the logs\n1 malformed line skipped:\n  list.json:1: column",
+        ),
         (
             "other.csv",
             "other.csv:1: field `ts`: no such column; the header has time, status",

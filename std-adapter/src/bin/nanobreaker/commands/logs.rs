@@ -5,6 +5,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::arguments::Logs;
 use crate::failure::Failure;
 use crate::reading::{Keys, Notes, Ordered, Skipped, total_bytes};
+use crate::report;
 
 /// Opens the logs; no more than `most_keys` keys get a breaker, whatever the arguments say.
 pub(crate) fn open(logs: &Logs, most_keys: usize) -> Result<(Ordered, ProgressBar), Failure> {
@@ -46,4 +47,9 @@ pub(crate) fn check_keys(logs: &Logs, notes: &Notes) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Says what became of the lines, if there were any.
+pub(crate) fn no_calls(notes: &Notes) -> Failure {
+    Failure::NoCalls(report::skipped_lines(notes))
 }

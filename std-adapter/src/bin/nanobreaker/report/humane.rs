@@ -15,6 +15,12 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// So many of what the noun names.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(number))
+}
+
 /// To three or so digits, in the two largest units.
 pub(crate) fn duration(us: u64) -> String {
     let rounded = match us {
@@ -69,6 +75,12 @@ mod tests {
     fn numbers_are_grouped_by_thousands() {
         let shown = [0, 999, 1_000, 1_234_567].map(count);
         assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!(counted(1, "call"), "1 call");
+        assert_eq!(counted(2_000, "call"), "2,000 calls");
     }
 
     #[test]

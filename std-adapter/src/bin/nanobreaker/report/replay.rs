@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::reading::Notes;
 use crate::replaying::{Played, Tally, Trip};
-use crate::report::humane::{count, duration, seconds, share, time};
+use crate::report::humane::{count, counted, duration, seconds, share, time};
 use crate::report::skipped;
 
 /// What a replay came to, with what is needed to put it into words.
@@ -28,9 +28,9 @@ impl Replayed<'_> {
 pub(crate) fn table(replayed: &Replayed<'_>, trips: usize) -> String {
     let tally = &replayed.played.tally;
     let mut text = format!(
-        "{} against {} calls from {} to {} ({})\n\n",
+        "{} against {} from {} to {} ({})\n\n",
         replayed.config,
-        count(tally.calls),
+        counted(tally.calls, "call"),
         time(replayed.span_us.0),
         time(replayed.span_us.1),
         duration(replayed.length_us()),
@@ -51,9 +51,9 @@ pub(crate) fn table(replayed: &Replayed<'_>, trips: usize) -> String {
         }
     );
     let worker_seconds = format!(
-        "{:.1} worker-seconds; at most {} workers at once, {} for one call",
+        "{:.1} worker-seconds; at most {} at once, {} for one call",
         seconds(tally.saved_us),
-        count(tally.workers_freed_at_once),
+        counted(tally.workers_freed_at_once, "worker"),
         duration(tally.longest_saved_us),
     );
     let rows: [(&str, String, String); 8] = [

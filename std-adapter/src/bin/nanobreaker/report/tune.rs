@@ -9,7 +9,7 @@ use crate::explaining::window_in_brief;
 use crate::failure::Failure;
 use crate::reading::Notes;
 use crate::replaying::Tally;
-use crate::report::humane::{count, duration, share, time};
+use crate::report::humane::{count, counted, duration, share, time};
 use crate::report::replay::tally_json;
 use crate::report::skipped;
 
@@ -34,9 +34,9 @@ pub(crate) struct Tuned<'a> {
 pub(crate) fn text(tuned: &Tuned<'_>) -> Result<String, Failure> {
     let calls = tuned.choices.first().map_or(0, |choice| choice.tally.calls);
     let mut text = format!(
-        "# {} configurations against {} calls from {} to {}\n",
-        tuned.tried,
-        count(calls),
+        "# {} against {} from {} to {}\n",
+        counted(tuned.tried as u64, "configuration"),
+        counted(calls, "call"),
         time(tuned.span_us.0),
         time(tuned.span_us.1),
     );

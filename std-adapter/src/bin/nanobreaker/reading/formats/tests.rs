@@ -79,7 +79,7 @@ fn json_that_is_wrong_is_refused_by_column_or_field() {
         ),
         (
             "[1]",
-            "column 0: invalid type: sequence, expected an object",
+            "column 1: invalid type: sequence, expected an object",
         ),
         (
             r#"{"ts":1,"duration_ms":1}"#,
