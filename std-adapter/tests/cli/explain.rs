@@ -33,6 +33,7 @@ fn what_would_tell_more_is_asked_for() {
     let folder = Folder::new();
     folder.write("breaker.toml", "");
     let text = folder.printed(&["explain", "breaker.toml"]);
+    assert!(text.contains("No traps found."), "{text}");
     assert!(text.contains("--calls-per-second and --timeout"), "{text}");
 }
 
