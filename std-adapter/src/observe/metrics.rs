@@ -62,6 +62,10 @@ pub fn describe_metrics() {
 /// | `nanobreaker_phase` | gauge | `breaker`, `phase`: 1 for the one that it is in |
 /// | `nanobreaker_phase_duration_seconds` | histogram | `breaker`, `phase` that ended |
 ///
+/// A recorder keeps a series for each name that it ever saw, also of breakers that are gone, whose
+/// phases are then all 0. Where names are without bound (a registry by user), let the recorder forget
+/// the idle ones, as the Prometheus exporter does with an `idle_timeout`, or don't watch those breakers.
+///
 /// Phases and reasons have the names that [`Phase`] and [`Cause`](crate::Cause) display.
 impl Monitor {
     /// Publishes calls, probes, rejections and phases: before each scrape, or
