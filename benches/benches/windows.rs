@@ -1,6 +1,6 @@
 //! What does each window add to a healthy call?
 
-use benches::ours::{ByRecord, InARow, OfCalls, OfStripedTime, OfTime, Ring};
+use benches::ours::{ByRecord, InARow, OfCalls, OfCoarseTime, OfStripedTime, OfTime, Ring};
 use benches::subject::Op;
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -13,6 +13,7 @@ fn windows(criterion: &mut Criterion) {
     alone::<ByRecord<InARow>>(group, "consecutive", Op::Healthy);
     alone::<ByRecord<OfCalls>>(group, "calls", Op::Healthy);
     alone::<ByRecord<OfTime>>(group, "time", Op::Healthy);
+    alone::<ByRecord<OfCoarseTime>>(group, "time, coarse clock", Op::Healthy);
     alone::<ByRecord<OfStripedTime>>(group, "striped time", Op::Healthy);
 }
 

@@ -122,7 +122,8 @@ pub fn everything() -> List {
     list.add_named::<yardsticks::InstantNow>(Kind::Yardstick, Op::Healthy, "instant_now");
     list.add_named::<yardsticks::CoarseNow>(Kind::Yardstick, Op::Healthy, "coarse_now");
     list.add_named::<yardsticks::CoarseClockNow>(Kind::Yardstick, Op::Healthy, "our_coarse_clock");
-    list.add_named::<yardsticks::Counter>(Kind::Yardstick, Op::Healthy, "counter");
+    list.add_named::<yardsticks::TimerClockNow>(Kind::Yardstick, Op::Healthy, "timer_clock");
+    list.add_named::<yardsticks::Steps>(Kind::Yardstick, Op::Healthy, "steps");
     list.add_named::<yardsticks::LockMutex>(Kind::Yardstick, Op::Healthy, "parking_lot_mutex");
     list
 }

@@ -7,10 +7,11 @@
 //! | `healthy/token` | the same without a guard: `allow_token` |
 //! | `healthy/call`, `/call_async` | the same through the adapter's guarded calls |
 //! | `healthy/shared` | the adapter's shared breaker, whose windows are chosen at run time |
-//! | `healthy/consecutive`, `/calls`, `/time`, `/striped_time` | the other windows; the last two read the coarse clock |
-//! | `failure` | the failure ring, with a clock that moves on between any two readings, so nothing trips |
+//! | `healthy/consecutive`, `/calls`, `/time`, `/striped_time` | the other windows; the last two read the timer's clock |
+//! | `healthy/time_coarse` | the time window with the coarse clock |
+//! | `failure` | the failure ring, with a clock that steps on at each reading, so nothing trips |
 //! | `failure/consecutive` | failures in a row, one success in each thousand so that nothing trips |
-//! | `reject` | open after failures, with the coarse clock; `reject/instant` with the standard one |
+//! | `reject` | open after failures, with the coarse clock; `reject/instant` with the standard one, `reject/timer` with the timer's |
 //! | `reject_forced` | isolated by an operator, where no clock is read |
 
 use std::time::Instant;
@@ -18,14 +19,14 @@ use std::time::Instant;
 use nanobreaker::window::{Calls, Consecutive, Failures, StripedTime, Time, Window};
 use nanobreaker::{
     Breaker, CallError, CallExt as _, Clock, CoarseClock, Config, Outcome, SharedBreaker,
-    ThreadStripes,
+    ThreadStripes, TimerClock,
 };
 
 use crate::comparison::List;
 use crate::poll;
 use crate::rows::Kind;
 use crate::subject::{Answer, Fault, Limits, OPEN_FOR, Op, Peer, Work, perform};
-use crate::yardsticks::counter;
+use crate::yardsticks::step;
 
 const WHO: &str = "nanobreaker";
 
@@ -41,9 +42,11 @@ pub fn add_to(list: &mut List) {
     list.add_named::<ByRecord<InARow>>(Kind::Ours, Op::Healthy, "healthy/consecutive");
     list.add_named::<ByRecord<OfCalls>>(Kind::Ours, Op::Healthy, "healthy/calls");
     list.add_named::<ByRecord<OfTime>>(Kind::Ours, Op::Healthy, "healthy/time");
+    list.add_named::<ByRecord<OfCoarseTime>>(Kind::Ours, Op::Healthy, "healthy/time_coarse");
     list.add_named::<ByRecord<OfStripedTime>>(Kind::Ours, Op::Healthy, "healthy/striped_time");
     list.add_named::<SuccessInAThousand>(Kind::Ours, Op::Failure, "failure/consecutive");
     list.add_named::<ByRecord<InstantRing>>(Kind::Ours, Op::Reject, "reject/instant");
+    list.add_named::<ByRecord<TimerRing>>(Kind::Ours, Op::Reject, "reject/timer");
 }
 
 /// A breaker's configuration: its window and its clock.
@@ -90,12 +93,16 @@ shape!(
     Ring: Failures<8>, CoarseClock = Failures::new(8, 10_000)
 );
 shape!(
-    /// Eight failures within a step of a clock that always steps on: they never meet.
+    /// Eight failures within a millisecond of a clock that always moves on: they never meet.
     MovingRing: Failures<8>, Moving = Failures::new(8, 1)
 );
 shape!(
     /// The ring with the standard clock.
     InstantRing: Failures<8>, Standard = Failures::new(8, 10_000)
+);
+shape!(
+    /// The ring with the timer's clock.
+    TimerRing: Failures<8>, TimerClock = Failures::new(8, 10_000)
 );
 shape!(
     /// Five failures in a row.
@@ -107,12 +114,16 @@ shape!(
 );
 shape!(
     /// Half of the calls of the last ten seconds.
-    OfTime: Time<10>, CoarseClock = Time::new(10_000, 10, 50, 20)
+    OfTime: Time<10>, TimerClock = Time::new(10_000, 10, 50, 20)
+);
+shape!(
+    /// The same with the coarse clock.
+    OfCoarseTime: Time<10>, CoarseClock = Time::new(10_000, 10, 50, 20)
 );
 
 shape!(
     /// The same, counted by each thread for itself.
-    OfStripedTime: StripedTime<ThreadStripes, 8, 10>, CoarseClock =
+    OfStripedTime: StripedTime<ThreadStripes, 8, 10>, TimerClock =
         StripedTime::new(10_000, 10, 50, 20, ThreadStripes)
 );
 
@@ -132,15 +143,16 @@ impl Clock for Standard {
     }
 }
 
-/// A clock that shows another time at each reading, so that failures never meet within a window of one
-/// step. It costs what the yardstick `counter` costs, more than a coarse clock.
+/// A clock that moves on by two at each reading, for each thread on its own, so that failures never meet
+/// within a window of one. It costs what the yardstick `steps` costs; a server's costs what `our_coarse_clock` or
+/// `timer_clock` does.
 #[derive(Default)]
 pub struct Moving;
 
 impl Clock for Moving {
     #[inline]
     fn now_ms(&self) -> u64 {
-        counter() >> 3
+        2 * step()
     }
 }
 
@@ -347,7 +359,9 @@ mod tests {
             stays::<ByRecord<InARow>>(op);
             stays::<ByRecord<OfCalls>>(op);
             stays::<ByRecord<OfTime>>(op);
+            stays::<ByRecord<OfCoarseTime>>(op);
             stays::<ByRecord<OfStripedTime>>(op);
+            stays::<ByRecord<TimerRing>>(op);
         }
         stays::<ByGuard<Ring>>(Op::Healthy);
         stays::<ByToken<Ring>>(Op::Healthy);

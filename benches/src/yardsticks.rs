@@ -1,5 +1,6 @@
 //! What the numbers are held against: the least that the machine can do, in the same loop.
 
+use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
@@ -87,9 +88,16 @@ yardstick!(
     }
 );
 yardstick!(
-    /// The processor's counter, which the moving clock of the failure rows is made of.
-    Counter(()) = (), |_this, work| {
-        black_box(counter());
+    /// The clock of the failure rows, which each thread moves for itself.
+    Steps(()) = (), |_this, work| {
+        black_box(step());
+        admitted(perform(work))
+    }
+);
+yardstick!(
+    /// The clock that a timer moves on.
+    TimerClockNow(()) = (), |_this, work| {
+        black_box(nanobreaker::Clock::now_ms(&nanobreaker::TimerClock));
         admitted(perform(work))
     }
 );
@@ -121,22 +129,20 @@ pub fn coarse_now_ms() -> u64 {
     standard_now().as_millis() as u64
 }
 
-/// A counter that moves between any two readings: the processor's where it has one.
-#[cfg(target_arch = "x86_64")]
+/// A number that is one more at each call, for each thread.
 #[inline]
-pub fn counter() -> u64 {
-    // SAFETY: every x86_64 processor has the instruction, and it only writes registers.
-    unsafe { core::arch::x86_64::_rdtsc() }
+pub fn step() -> u64 {
+    thread_local! {
+        static STEPS: Cell<u64> = const { Cell::new(0) };
+    }
+    STEPS.with(|steps| {
+        let step = steps.get() + 1;
+        steps.set(step);
+        step
+    })
 }
 
-/// A counter that moves between any two readings: the processor's where it has one.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline]
-pub fn counter() -> u64 {
-    standard_now().as_nanos() as u64
-}
-
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+#[cfg(not(target_os = "linux"))]
 fn standard_now() -> std::time::Duration {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     START.get_or_init(Instant::now).elapsed()

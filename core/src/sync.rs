@@ -126,7 +126,7 @@ impl Word {
         self.0.load(order)
     }
 
-    /// The first load of an exchange loop.
+    /// The first load of an exchange loop, or of what may lead into one.
     #[inline(always)]
     pub(crate) fn first_load(&self, order: Ordering) -> Raw {
         #[cfg(not(loom_first_read_writes))]

@@ -31,7 +31,7 @@
 //! * [`CallExt`]: [`call`](CallExt::call) and [`call_async`](CallExt::call_async) for it and for any
 //!   [`Breaker`], with [`Caller`] for the details: classification, slow calls, hung calls.
 //! * [`Fallback`]: what to do instead, for the results of calls.
-//! * [`CoarseClock`], and `TokioClock` for tests under paused time.
+//! * [`CoarseClock`], [`TimerClock`], and `TokioClock` for tests under paused time.
 //! * All of [`nanobreaker_core`], for breakers in a `static`, other windows and other clocks.
 //!
 //! # Features
@@ -88,9 +88,9 @@ pub mod tower;
 struct Readme;
 
 pub use call::{ByResult, CallExt, Caller, Classifier};
-pub use clock::CoarseClock;
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;
+pub use clock::{CoarseClock, TimerClock};
 pub use error::CallError;
 pub use fallback::Fallback;
 pub use nanobreaker_core::*;

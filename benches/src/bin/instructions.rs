@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use benches::ours::{
-    ByCall, ByCallAsync, ByGuard, ByRecord, ByToken, InARow, MovingRing, OfCalls, OfStripedTime,
-    OfTime, Ring, Shared, SuccessInAThousand,
+    ByCall, ByCallAsync, ByGuard, ByRecord, ByToken, InARow, MovingRing, OfCalls, OfCoarseTime,
+    OfStripedTime, Ring, Shared, SuccessInAThousand,
 };
 use benches::subject::{Case, Op, Peer, Subject};
 use benches::valgrind;
@@ -44,7 +44,10 @@ const OPERATIONS: [Measured; 19] = [
     ("healthy/shared", run::<Shared, HEALTHY>),
     ("healthy/consecutive", run::<ByRecord<InARow>, HEALTHY>),
     ("healthy/calls", run::<ByRecord<OfCalls>, HEALTHY>),
-    ("healthy/time", run::<ByRecord<OfTime>, HEALTHY>),
+    (
+        "healthy/time_coarse",
+        run::<ByRecord<OfCoarseTime>, HEALTHY>,
+    ),
     (
         "healthy/striped_time",
         run::<ByRecord<OfStripedTime>, HEALTHY>,

@@ -7,13 +7,13 @@ use crate::permit::{Kind, Permit, Token};
 use crate::phase::Phase;
 use crate::rejected::Rejected;
 use crate::state::{Left, State};
-use crate::sync::{Ordering, Raw};
+use crate::sync::{Ordering, Raw, WIDE};
 use crate::window::Window;
 
 /// What one look at the state says about a call.
-enum Look<'a, W: Window, C: Clock, O: Observer> {
+enum Look {
     /// It passes, and was counted where it must be.
-    Pass(Permit<'a, W, C, O>),
+    Pass(Token),
     /// It is rejected, unless the breaker observes.
     Reject(Option<u32>),
     /// The state changed under this look, which is what it holds now.
@@ -32,9 +32,22 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// [`Rejected`] where the call must not be made.
     #[inline]
     pub fn allow(&self) -> Result<Permit<'_, W, C, O>, Rejected> {
-        let state = self.load();
+        // Relaxed: the state word stands alone.
+        let state = State::from_raw(self.state.first_load(Ordering::Relaxed));
         if state.is_healthy() {
-            return Ok(self.permit(state, Kind::Counted));
+            return Ok(Permit::new(self, token(state, Kind::Counted)));
+        }
+        unlikely();
+        // Where words are narrow, so is flash: there `admit` gives these answers, too.
+        if WIDE {
+            if state.is_held() {
+                return Err(self.reject(state, None));
+            }
+            if state.is_shut() {
+                if let Some(left) = self.still_shut_for(state) {
+                    return Err(self.reject(state, Some(left)));
+                }
+            }
         }
         // A token, not a permit: were this call's result returned as it is, the healthy path's would
         // have to lie in memory, too.
@@ -56,8 +69,14 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     #[inline]
-    fn permit(&self, state: State, kind: Kind) -> Permit<'_, W, C, O> {
-        Permit::new(self, Token::new(state.generation(), kind))
+    fn reject(&self, state: State, retry_after_ms: Option<u32>) -> Rejected {
+        let rejected = Rejected {
+            phase: state.phase(),
+            generation: state.generation(),
+            retry_after_ms,
+        };
+        self.observer.rejected(&rejected);
+        rejected
     }
 
     /// Any state but the healthy one.
@@ -67,28 +86,20 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let mut state = State::from_raw(self.state.first_load(Ordering::Relaxed));
         loop {
             match self.look(state) {
-                Look::Pass(permit) => return Ok(permit.into()),
+                Look::Pass(token) => return Ok(token),
                 Look::Again(now) => state = now,
                 Look::Reject(_) if state.is_observing() => {
-                    return Ok(Token::new(state.generation(), Kind::Uncounted));
+                    return Ok(token(state, Kind::Uncounted));
                 }
-                Look::Reject(retry_after_ms) => {
-                    let rejected = Rejected {
-                        phase: state.phase(),
-                        generation: state.generation(),
-                        retry_after_ms,
-                    };
-                    self.observer.rejected(&rejected);
-                    return Err(rejected);
-                }
+                Look::Reject(retry_after_ms) => return Err(self.reject(state, retry_after_ms)),
             }
         }
     }
 
-    fn look(&self, state: State) -> Look<'_, W, C, O> {
+    fn look(&self, state: State) -> Look {
         match state.phase() {
-            Phase::Closed => Look::Pass(self.permit(state, Kind::Counted)),
-            Phase::Disabled => Look::Pass(self.permit(state, Kind::Uncounted)),
+            Phase::Closed => Look::Pass(token(state, Kind::Counted)),
+            Phase::Disabled => Look::Pass(token(state, Kind::Uncounted)),
             Phase::Isolated => Look::Reject(None),
             // The clock is read after the state was loaded: a deadline that a trip has just set is
             // then never further ahead than its span, unless the clock was set back.
@@ -98,9 +109,23 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
     }
 
-    fn look_while_open(&self, state: State, now: Raw) -> Look<'_, W, C, O> {
-        let span = self.open_span_of(state);
-        match state.open_time_left(now, span) {
+    /// The milliseconds until a probe may go; `None` where that needs more than a look. An answer in
+    /// registers, without what the other states need: an overloaded server asks for nothing else.
+    #[cold]
+    fn still_shut_for(&self, state: State) -> Option<u32> {
+        match self.open_time_left(state, self.now()) {
+            Left::Pending(ms) => Some(ms),
+            Left::Due | Left::Beyond => None,
+        }
+    }
+
+    #[inline]
+    fn open_time_left(&self, state: State, now: Raw) -> Left {
+        state.open_time_left(now, self.open_span_of(state))
+    }
+
+    fn look_while_open(&self, state: State, now: Raw) -> Look {
+        match self.open_time_left(state, now) {
             Left::Pending(ms) => Look::Reject(Some(ms)),
             Left::Due => {
                 let lease_ends = self.config().lease().late_deadline(now);
@@ -112,6 +137,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             }
             // The clock was set back: wait a whole span from here, not longer.
             Left::Beyond => {
+                let span = self.open_span_of(state);
                 let retry_at = span.deadline(now, span.ms());
                 let nearer = state.postponed(retry_at, state.open_time_was_asked());
                 self.again(state, nearer, None)
@@ -119,7 +145,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
     }
 
-    fn look_while_half_open(&self, state: State, now: Raw) -> Look<'_, W, C, O> {
+    fn look_while_half_open(&self, state: State, now: Raw) -> Look {
         let lease = self.config().lease();
         let lease_ends = lease.late_deadline(now);
         let left = match state.lease_left(now, lease) {
@@ -139,7 +165,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
     }
 
-    fn look_while_recovering(&self, state: State, now: Raw) -> Look<'_, W, C, O> {
+    fn look_while_recovering(&self, state: State, now: Raw) -> Look {
         let ramp = self.config().ramp();
         let elapsed = state.ramp_elapsed(now, ramp);
         if elapsed >= ramp.ms() {
@@ -149,14 +175,14 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         // Relaxed: the calls only need different numbers.
         let number = self.sequence.step(Ordering::Relaxed) as u32;
         if is_in_share(number, elapsed, ramp.ms()) {
-            Look::Pass(self.permit(state, Kind::Counted))
+            Look::Pass(token(state, Kind::Counted))
         } else {
             Look::Reject(Some(ramp.ms() - elapsed))
         }
     }
 
     /// Takes a step whose outcome has to be looked at again.
-    fn again(&self, from: State, to: State, cause: Option<Cause>) -> Look<'_, W, C, O> {
+    fn again(&self, from: State, to: State, cause: Option<Cause>) -> Look {
         match self.step(from, to, cause) {
             Ok(()) => Look::Again(to),
             Err(now) => Look::Again(now),
@@ -164,18 +190,27 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     /// Takes a step that puts one more probe in flight.
-    fn probe(&self, from: State, to: State, cause: Option<Cause>) -> Look<'_, W, C, O> {
+    fn probe(&self, from: State, to: State, cause: Option<Cause>) -> Look {
         // Made before the step: should the observer panic, its drop gives the place back.
-        let permit = self.permit(to, Kind::Probe);
-        match self.step(from, to, cause) {
-            Ok(()) => Look::Pass(permit),
-            Err(now) => {
-                // This permit never came to be.
-                let _ = Token::from(permit);
-                Look::Again(now)
-            }
+        let permit = Permit::new(self, token(to, Kind::Probe));
+        let stepped = self.step(from, to, cause);
+        let token = permit.into();
+        match stepped {
+            Ok(()) => Look::Pass(token),
+            Err(now) => Look::Again(now),
         }
     }
+}
+
+/// Tells the compiler to keep the way to this call out of the healthy path's.
+#[inline]
+#[cold]
+const fn unlikely() {}
+
+/// The right to a call that is admitted in `state`.
+#[inline]
+fn token(state: State, kind: Kind) -> Token {
+    Token::new(state.generation(), kind)
 }
 
 /// Whether the call with this number is in the share that may pass after `elapsed` of `ramp`.

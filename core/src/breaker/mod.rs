@@ -202,11 +202,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[inline]
     fn call(&self, generation: u16) -> Call<'_, C> {
-        Call {
-            state: &self.state,
-            clock: &self.clock,
-            generation,
-        }
+        Call::new(&self.state, &self.clock, generation)
     }
 
     /// Every change of the state word is made here: one exchange, and where that was a transition the

@@ -168,6 +168,19 @@ impl State {
         self.0 & (PHASE.put(PHASE.max()) | OBSERVE.put(1)) == 0
     }
 
+    /// Isolated and not observing: a call is rejected without a further look.
+    #[inline]
+    pub(crate) const fn is_held(self) -> bool {
+        self.0 & (PHASE.put(PHASE.max()) | OBSERVE.put(1)) == PHASE.put(Code::Isolated as Raw)
+    }
+
+    /// Open and not observing: a call is rejected until the open time is over.
+    #[inline]
+    pub(crate) const fn is_shut(self) -> bool {
+        const SHUT: u16 = 1 << Code::Open as u16 | 1 << Code::OpenAsked as u16;
+        SHUT >> (self.0 & (PHASE.put(PHASE.max()) | OBSERVE.put(1))) & 1 != 0
+    }
+
     #[inline]
     pub(crate) const fn generation(self) -> u16 {
         GENERATION.get(self.0) as u16

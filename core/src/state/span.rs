@@ -48,9 +48,15 @@ impl Span {
 
     /// The same, where the bit length of `ms` is already known.
     pub(crate) const fn with_length(ms: u32, bit_length: u32, digits: u32) -> Self {
+        // Where every span fits, the compiler knows that all are whole milliseconds.
+        let shift = if digits >= self::bit_length(MAX_SPAN_MS) {
+            0
+        } else {
+            bit_length.saturating_sub(digits)
+        };
         Self {
             ms,
-            shift: bit_length.saturating_sub(digits) as u8,
+            shift: shift as u8,
         }
     }
 
@@ -128,6 +134,12 @@ impl Span {
         let behind = self.units(now).wrapping_sub(stamp) & mask;
         let ahead = stamp.wrapping_sub(self.units(now)) & mask;
         behind <= whole || ahead <= whole
+    }
+
+    /// Whether a stamp, kept modulo `mask + 1`, that lies `age` units back is surely expired: more
+    /// than a span old, and not so old that it could as well lie ahead.
+    pub(crate) const fn is_shorter_than(self, age: Raw, mask: Raw) -> bool {
+        self.whole_units() < age && age <= self.range(mask) / 2
     }
 
     /// What is left of a field's range where the clock itself wraps earlier: narrow words only.

@@ -89,7 +89,7 @@ impl ConsecutiveRule {
         let reached = words.first().is_some_and(|word| {
             // Relaxed: only its own generation's count is read from it.
             let seen = word.load(Ordering::Relaxed);
-            tag(seen) == call.generation && content(seen) >= self.threshold.into()
+            tag(seen) == call.generation() && content(seen) >= self.threshold.into()
         });
         Verdict::of(reached)
     }
@@ -119,7 +119,7 @@ impl ConsecutiveRule {
             if count + 1 >= self.threshold.into() {
                 ControlFlow::Break(Verdict::Trips)
             } else {
-                ControlFlow::Continue(tagged(call.generation, count + 1))
+                ControlFlow::Continue(tagged(call.generation(), count + 1))
             }
         });
         match stored {
@@ -136,8 +136,8 @@ fn succeed<C>(word: &Word, call: &Call<'_, C>) {
     // Relaxed: only a word of this very generation is replaced, and the exchange continues the
     // release sequence of the one that put the tag there.
     let _ = word.update(Ordering::Relaxed, Ordering::Relaxed, |seen| {
-        if tag(seen) == call.generation && content(seen) != 0 {
-            ControlFlow::Continue(tagged(call.generation, 0))
+        if tag(seen) == call.generation() && content(seen) != 0 {
+            ControlFlow::Continue(tagged(call.generation(), 0))
         } else {
             ControlFlow::Break(())
         }

@@ -36,9 +36,28 @@ impl Verdict {
 
 /// One call of a generation that is about to enter the window.
 pub(crate) struct Call<'a, C> {
-    pub(crate) state: &'a Word,
-    pub(crate) clock: &'a C,
-    pub(crate) generation: u16,
+    state: &'a Word,
+    clock: &'a C,
+    /// Half of it is empty. Compilers may read 32 bits here, and a processor that has just stored
+    /// fewer can't forward them: that costs more than all the rest of a failure.
+    generation: u32,
+}
+
+impl<'a, C> Call<'a, C> {
+    #[inline]
+    pub(crate) fn new(state: &'a Word, clock: &'a C, generation: u16) -> Self {
+        Self {
+            state,
+            clock,
+            generation: generation.into(),
+        }
+    }
+
+    /// The generation in which the call was admitted.
+    #[inline]
+    pub(crate) fn generation(&self) -> u16 {
+        self.generation as u16
+    }
 }
 
 impl<C: Clock> Call<'_, C> {
@@ -56,7 +75,7 @@ impl<C> Call<'_, C> {
     /// load then sees it too.
     pub(crate) fn is_current(&self) -> bool {
         // Relaxed: ordered behind the acquire load of the window's word, see above.
-        State::from_raw(self.state.load(Ordering::Relaxed)).generation() == self.generation
+        State::from_raw(self.state.load(Ordering::Relaxed)).generation() == self.generation()
     }
 }
 
@@ -88,7 +107,7 @@ pub(crate) trait Judge {
 
     /// To be called as `call`'s generation begins.
     fn sweep_if_due<C>(&self, call: &Call<'_, C>) {
-        if tagged::sweep_is_due(call.generation) {
+        if tagged::sweep_is_due(call.generation()) {
             self.sweep(call);
         }
     }

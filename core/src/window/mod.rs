@@ -23,6 +23,7 @@ mod adjustable;
 mod any;
 mod calls;
 mod consecutive;
+mod divisor;
 mod failures;
 mod judge;
 mod parts;

@@ -31,7 +31,7 @@ pub(crate) const fn content(word: Raw) -> Raw {
 /// `word` must have been loaded with acquire.
 #[inline]
 pub(crate) fn content_for<C>(word: Raw, call: &Call<'_, C>) -> Option<Raw> {
-    if tag(word) == call.generation {
+    if tag(word) == call.generation() {
         Some(content(word))
     } else if call.is_current() {
         Some(0)
@@ -43,7 +43,7 @@ pub(crate) fn content_for<C>(word: Raw, call: &Call<'_, C>) -> Option<Raw> {
 /// Exchanges `seen`, loaded with acquire, for `content` under the tag of `call`'s generation.
 /// Returns whether it did: not where another thread was quicker or the generation is over.
 pub(crate) fn put<C>(word: &Word, seen: Raw, content: Raw, call: &Call<'_, C>) -> bool {
-    let new = tagged(call.generation, content);
+    let new = tagged(call.generation(), content);
     // Release, acquire: the rule of all windows, see the module's head.
     content_for(seen, call).is_some()
         && word
@@ -56,8 +56,8 @@ pub(crate) fn empty<C>(words: &[Word], call: &Call<'_, C>) {
     for word in words {
         // Acquire, release: the rule of all windows, see the module's head.
         let _ = word.update(Ordering::Release, Ordering::Acquire, |seen| {
-            if tag(seen) == call.generation && content(seen) != 0 {
-                core::ops::ControlFlow::Continue(tagged(call.generation, 0))
+            if tag(seen) == call.generation() && content(seen) != 0 {
+                core::ops::ControlFlow::Continue(tagged(call.generation(), 0))
             } else {
                 core::ops::ControlFlow::Break(())
             }
@@ -75,9 +75,9 @@ pub(crate) fn sweep<C>(words: &[Word], call: &Call<'_, C>) {
     for word in words {
         // Acquire, release: the rule of all windows, see the module's head.
         let _ = word.update(Ordering::Release, Ordering::Acquire, |seen| {
-            let other_half = (tag(seen) ^ call.generation) & HALF != 0;
+            let other_half = (tag(seen) ^ call.generation()) & HALF != 0;
             if other_half && call.is_current() {
-                core::ops::ControlFlow::Continue(tagged(call.generation, 0))
+                core::ops::ControlFlow::Continue(tagged(call.generation(), 0))
             } else {
                 core::ops::ControlFlow::Break(())
             }

@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::config::{ConfigError, within};
 use crate::state::MAX_SPAN_MS;
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
+use crate::window::divisor::Divisor;
 use crate::window::judge::{Call, Judge, Rule, Verdict};
 use crate::window::parts::Parts;
 use crate::window::rate::Rate;
@@ -108,7 +109,9 @@ impl<const BUCKETS: usize> Judge for Time<BUCKETS> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeRule {
     rate: Rate,
-    bucket_ms: u32,
+    bucket_ms: Divisor,
+    /// All buckets: how long a lap takes.
+    lap_ms: Divisor,
     buckets: u8,
 }
 
@@ -151,29 +154,67 @@ impl TimeRule {
             Err(error) => return Err(error),
         };
         match Rate::new(failure_rate_percent, min_calls, MAX_COUNT as u32) {
-            Ok(rate) => Ok(Self {
-                rate,
-                bucket_ms: span_ms.div_ceil(buckets),
-                buckets: buckets as u8,
-            }),
+            Ok(rate) => Ok(Self::with(rate, span_ms.div_ceil(buckets), buckets as u8)),
             Err(error) => Err(error),
         }
     }
 
-    fn place(self, now: Raw) -> Place {
-        // Neither divisor is 0; `max` shows it to the compiler, which then plants no panic.
-        let bucket = now / Raw::from(self.bucket_ms.max(1));
-        let buckets = Raw::from(self.buckets.max(1));
-        Place {
-            slot: (bucket % buckets) as usize,
-            lap: (bucket / buckets) & MAX_LAP,
+    const fn with(rate: Rate, bucket_ms: u32, buckets: u8) -> Self {
+        Self {
+            rate,
+            bucket_ms: Divisor::new(bucket_ms),
+            lap_ms: Divisor::new(bucket_ms * buckets as u32),
+            buckets,
         }
+    }
+
+    fn place(self, now: Raw) -> Place {
+        // Neither of the two waits for the other.
+        let (bucket, lap) = (self.bucket_ms.quotient(now), self.lap_ms.quotient(now));
+        Place {
+            slot: bucket.wrapping_sub(lap * Raw::from(self.buckets)) as usize,
+            lap: lap & MAX_LAP,
+        }
+    }
+
+    /// Takes in one good call where that is one more in a bucket that the slow way would not judge:
+    /// the healthy path, kept small. Returns whether it did.
+    #[inline]
+    fn goes_on<C: Clock>(self, row: &[Word], call: &Call<'_, C>) -> bool {
+        let place = self.place(call.now());
+        let Some(word) = row.get(place.slot) else {
+            return false;
+        };
+        // Acquire, release: the rule of all windows, see the module's head.
+        let seen = word.load(Ordering::Acquire);
+        // Far beyond any count where the word is another bucket's.
+        let count = seen.wrapping_sub(tagged(call.generation(), place.lap << COUNT_BITS));
+        (Raw::from(self.rate.min_calls())..MAX_COUNT).contains(&count)
+            && word
+                .exchange(seen, seen + 1, Ordering::Release, Ordering::Acquire)
+                .is_ok()
     }
 
     /// Takes in one call: a good one in the row `own`. The good calls are those of all rows in
     /// `good`, `own` among them.
     #[inline]
     pub(crate) fn enter<'a, C: Clock>(
+        self,
+        own: &[Word],
+        good: impl Iterator<Item = &'a [Word]> + Clone,
+        bad: &[Word],
+        is_bad: bool,
+        call: &Call<'_, C>,
+    ) -> Verdict {
+        // Where words are narrow, so is flash.
+        if WIDE && !is_bad && self.goes_on(own, call) {
+            return Verdict::Holds;
+        }
+        self.enter_anywhere(own, good, bad, is_bad, call)
+    }
+
+    #[cold]
+    fn enter_anywhere<'a, C: Clock>(
         self,
         own: &[Word],
         good: impl Iterator<Item = &'a [Word]> + Clone,
@@ -217,12 +258,12 @@ impl TimeRule {
         // one sees the other's entry. Without it both could miss the other, and no one trips.
         fence(Ordering::SeqCst);
         let is_reached = self
-            .is_reached(good.clone(), bad, place, false, call.generation)
+            .is_reached(good.clone(), bad, place, false, call.generation())
             // Somebody's clock is past this thread's reading, and who entered there may have summed
             // before this call was in: judge by the clock as it is now.
             .or_else(|| {
                 let place = self.place(call.now());
-                self.is_reached(good, bad, place, true, call.generation)
+                self.is_reached(good, bad, place, true, call.generation())
             });
         Verdict::of(is_reached == Some(true))
     }
@@ -299,7 +340,7 @@ impl TimeRule {
 
     /// The calls that `words` hold.
     pub(super) fn calls<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Buckets {
-        let bucket_ms = Raw::from(self.bucket_ms.max(1));
+        let bucket_ms = Raw::from(self.bucket_ms.by());
         let now = call.now();
         let mut buckets = Buckets(
             [Bucket {
@@ -322,7 +363,7 @@ impl TimeRule {
                 // Relaxed: counts guard no other memory.
                 let word = row.get(place.slot).map_or(0, |w| w.load(Ordering::Relaxed));
                 if lap_of(content(word)) == place.lap {
-                    count_of(word, call.generation)
+                    count_of(word, call.generation())
                 } else {
                     0
                 }
@@ -355,17 +396,13 @@ impl TimeRule {
         Parts {
             count: self.buckets as u16,
             percent: self.rate.percent(),
-            ms: self.bucket_ms,
+            ms: self.bucket_ms.by(),
             min_calls: self.rate.min_calls(),
         }
     }
 
     pub(super) const fn from_parts(parts: Parts) -> Self {
-        Self {
-            rate: Rate::from_parts(parts),
-            bucket_ms: parts.ms,
-            buckets: parts.count as u8,
-        }
+        Self::with(Rate::from_parts(parts), parts.ms, parts.count as u8)
     }
 }
 
@@ -418,7 +455,7 @@ fn add<C>(
             ControlFlow::Break(Entry::Counted(count))
         } else {
             ControlFlow::Continue(tagged(
-                call.generation,
+                call.generation(),
                 place.lap << COUNT_BITS | (count + calls).min(MAX_COUNT),
             ))
         }

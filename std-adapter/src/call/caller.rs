@@ -65,7 +65,7 @@ impl<'a, W, C, O, K> Caller<'a, W, C, O, K> {
     }
 
     /// How long calls may take.
-    #[cfg(feature = "tower")]
+    #[inline]
     pub(crate) const fn limits(&self) -> Limits {
         self.limits
     }
@@ -136,28 +136,45 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
     /// # Errors
     ///
     /// As [`call`](Self::call).
-    pub async fn call_async<T, E, F>(&self, call: F) -> Result<T, CallError<E>>
+    #[inline]
+    pub fn call_async<T, E, F>(&self, call: F) -> impl Future<Output = Result<T, CallError<E>>>
     where
         F: Future<Output = Result<T, E>>,
         K: Classifier<T, E>,
     {
-        let mut held = self.admit().map_err(CallError::Rejected)?;
-        let mut call = pin!(call);
-        let mut hung = pin!(self.limits.hung());
-        let result = poll_fn(|context| {
-            held.poll(context, hung.as_mut(), |context| {
-                call.as_mut().poll(context)
-            })
-        })
-        .await;
-        held.spend(self.classifier.classify(&result));
-        result.map_err(CallError::Failed)
+        guarded(self.breaker, self.limits, &self.classifier, call)
     }
 
     #[inline]
     fn admit(&self) -> Result<Held<&'a Breaker<W, C, O>>, Rejected> {
         Held::admit(&self.breaker, self.limits)
     }
+}
+
+/// The asynchronous call itself: one future, so that `call` is not moved from one into the next.
+pub(super) async fn guarded<W, C, O, T, E, F>(
+    breaker: &Breaker<W, C, O>,
+    limits: Limits,
+    classifier: &impl Classifier<T, E>,
+    call: F,
+) -> Result<T, CallError<E>>
+where
+    W: Window,
+    C: Clock,
+    O: Observer,
+    F: Future<Output = Result<T, E>>,
+{
+    let mut call = pin!(call);
+    let mut held = Held::admit(&breaker, limits).map_err(CallError::Rejected)?;
+    let mut hung = pin!(limits.hung());
+    let result = poll_fn(|context| {
+        held.poll(context, hung.as_mut(), |context| {
+            call.as_mut().poll(context)
+        })
+    })
+    .await;
+    held.spend(classifier.classify(&result));
+    result.map_err(CallError::Failed)
 }
 
 #[cfg(test)]

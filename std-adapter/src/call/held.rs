@@ -113,6 +113,20 @@ impl<B: CallExt> Held<B> {
         self.breaker.calls().breaker().clock().now_ms()
     }
 
+    /// Kept out of the way of calls that return.
+    #[cold]
+    #[inline(never)]
+    fn end_without_answer(&mut self) {
+        let outcome = self.outcome_of_no_answer();
+        if thread::panicking() {
+            // An observer that panics now as well would abort the process. The outcome is recorded
+            // by then, and the first panic goes on.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.spend(outcome)));
+        } else {
+            self.spend(outcome);
+        }
+    }
+
     /// The outcome of a call that does not return.
     fn outcome_of_no_answer(&self) -> Outcome {
         if self.running {
@@ -161,16 +175,8 @@ impl<B: CallExt> Held<B> {
 impl<B: CallExt> Drop for Held<B> {
     #[inline]
     fn drop(&mut self) {
-        if self.token.is_none() {
-            return;
-        }
-        let outcome = self.outcome_of_no_answer();
-        if thread::panicking() {
-            // An observer that panics now as well would abort the process. The outcome is recorded
-            // by then, and the first panic goes on.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.spend(outcome)));
-        } else {
-            self.spend(outcome);
+        if self.token.is_some() {
+            self.end_without_answer();
         }
     }
 }

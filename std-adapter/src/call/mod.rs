@@ -59,6 +59,7 @@ pub trait CallExt {
     ///
     /// [`CallError::Rejected`] if the call must not be made, [`CallError::Failed`] with the call's own
     /// error.
+    #[inline]
     fn call<T, E>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
         self.calls().call(call)
     }
@@ -73,12 +74,13 @@ pub trait CallExt {
     /// # Errors
     ///
     /// As [`call`](Self::call).
+    #[inline]
     fn call_async<T, E, F>(&self, call: F) -> impl Future<Output = Result<T, CallError<E>>>
     where
         F: Future<Output = Result<T, E>>,
     {
         let caller = self.calls();
-        async move { caller.call_async(call).await }
+        caller::guarded(caller.breaker(), caller.limits(), &ByResult, call)
     }
 }
 

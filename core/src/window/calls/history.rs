@@ -34,7 +34,7 @@ pub(super) fn count<C>(
             // Full of such calls already: nothing to write, and successes need no judging.
             ControlFlow::Break(if bad { judge(history) } else { Verdict::Holds })
         } else {
-            ControlFlow::Continue(tagged(call.generation, history))
+            ControlFlow::Continue(tagged(call.generation(), history))
         }
     });
     match stored {
@@ -52,7 +52,7 @@ pub(super) fn trim<C>(word: &Word, size: u16, rate: Rate, call: &Call<'_, C>) ->
         if there < full << 1 {
             return ControlFlow::Break(Verdict::of(is_reached(there, rate)));
         }
-        ControlFlow::Continue(tagged(call.generation, (there & (full - 1)) | full))
+        ControlFlow::Continue(tagged(call.generation(), (there & (full - 1)) | full))
     });
     match trimmed {
         ControlFlow::Continue((_, new)) => Verdict::of(is_reached(content(new), rate)),

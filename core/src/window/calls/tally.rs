@@ -112,7 +112,7 @@ pub(super) fn count<C>(
             // Full of successes already: nothing to write.
             return ControlFlow::Break(Verdict::Holds);
         }
-        ControlFlow::Continue(tagged(call.generation, there.claimed(size).0))
+        ControlFlow::Continue(tagged(call.generation(), there.claimed(size).0))
     });
     let claimed = match claim {
         ControlFlow::Continue((_, after)) => Tally(content(after)),
@@ -186,7 +186,7 @@ fn mark<C>(outcomes: &[Word], position: u16, bad: bool, call: &Call<'_, C>) -> M
         if new == there {
             ControlFlow::Break(Mark::Same)
         } else {
-            ControlFlow::Continue(tagged(call.generation, new))
+            ControlFlow::Continue(tagged(call.generation(), new))
         }
     });
     match marked {
@@ -204,7 +204,7 @@ fn settle<C>(tally: &Word, change: i16, size: u16, rate: Rate, call: &Call<'_, C
         Ordering::Acquire,
         |seen| match content_for(seen, call) {
             Some(there) => ControlFlow::Continue(tagged(
-                call.generation,
+                call.generation(),
                 Tally(there).with_failures(change).0,
             )),
             None => ControlFlow::Break(Verdict::Stale),
