@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use benches::ours::{ByRecord, MovingRing, SuccessInAThousand};
 use benches::subject::Op;
-use benches::yardsticks::{Counter, FetchAdd};
+use benches::yardsticks::{FetchAdd, Steps};
 use criterion::{Criterion, criterion_group, criterion_main};
 use nanobreaker::window::{Consecutive, Failures, Window};
 use nanobreaker::{Breaker, Config, ManualClock};
@@ -16,7 +16,7 @@ fn failure(criterion: &mut Criterion) {
     let group = &mut criterion.benchmark_group("failure");
     alone::<ByRecord<MovingRing>>(group, "failures, with a clock that moves", Op::Failure);
     alone::<SuccessInAThousand>(group, "consecutive", Op::Failure);
-    alone::<Counter>(group, "yardstick: the clock that moves", Op::Healthy);
+    alone::<Steps>(group, "yardstick: the clock that moves", Op::Healthy);
     alone::<FetchAdd>(group, "yardstick: fetch_add", Op::Healthy);
 }
 

@@ -1,6 +1,6 @@
 //! May this call be made?
 
-use crate::breaker::Breaker;
+use crate::breaker::{Breaker, part_of};
 use crate::clock::Clock;
 use crate::observer::{Cause, Observer};
 use crate::permit::{Kind, Permit, Token};
@@ -43,15 +43,14 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             if state.is_held() {
                 return Err(self.reject(state, None));
             }
-            if state.is_shut() {
-                if let Some(left) = self.still_shut_for(state) {
-                    return Err(self.reject(state, Some(left)));
-                }
+            let left = state.is_shut().then(|| self.still_shut_for(state));
+            if let Some(Some(left)) = left {
+                return Err(self.reject(state, Some(left)));
             }
         }
         // A token, not a permit: were this call's result returned as it is, the healthy path's would
         // have to lie in memory, too.
-        match self.admit() {
+        match self.admit(state) {
             Ok(token) => Ok(Permit::new(self, token)),
             Err(rejected) => Err(rejected),
         }
@@ -81,9 +80,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// Any state but the healthy one.
     #[cold]
-    fn admit(&self) -> Result<Token, Rejected> {
-        // Relaxed: the state word stands alone.
-        let mut state = State::from_raw(self.state.first_load(Ordering::Relaxed));
+    fn admit(&self, mut state: State) -> Result<Token, Rejected> {
         loop {
             match self.look(state) {
                 Look::Pass(token) => return Ok(token),
@@ -217,12 +214,12 @@ fn token(state: State, kind: Kind) -> Token {
 ///
 /// Multiples of the golden ratio's fraction fill the unit interval as evenly as any sequence can
 /// (Knuth, The Art of Computer Programming 3, 6.4, theorem S): of any hundred calls in a row a share
-/// s passes s × 100, give or take three; of any million, give or take six.
+/// s passes s × 100, give or take three; of any million, give or take thirty.
 fn is_in_share(number: u32, elapsed: u32, ramp: u32) -> bool {
     const GOLDEN: u32 = 0x9E37_79B9;
-    let point = number.wrapping_mul(GOLDEN);
-    // point / 2³² < elapsed / ramp, without the division.
-    u64::from(point) * u64::from(ramp) < u64::from(elapsed) << 32
+    let point = (number.wrapping_mul(GOLDEN) >> 16) as u16;
+    // point / 2¹⁶ < elapsed / ramp, without the division.
+    part_of(ramp, point) < elapsed
 }
 
 #[cfg(test)]
@@ -240,6 +237,19 @@ mod tests {
                     passed.abs_diff(elapsed as usize) <= 2,
                     "{passed} of {elapsed}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_million_calls_the_share_passes_give_or_take_thirty() {
+        for (elapsed, ramp) in [(1, 100), (333, 1_000), (5_000, 60_000), (59_999, 60_000)] {
+            for start in [0, 12_345_678, u32::MAX - 500_000] {
+                let passed = (0..1_000_000)
+                    .filter(|n| is_in_share(u32::wrapping_add(start, *n), elapsed, ramp))
+                    .count() as u64;
+                let share = 1_000_000 * u64::from(elapsed) / u64::from(ramp);
+                assert!(passed.abs_diff(share) <= 30, "{passed} of {share}");
             }
         }
     }

@@ -266,22 +266,29 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// What `state` becomes when its window says trip or its probes failed: open for the backoff's
     /// time less jitter.
     fn tripped(&self, state: State, now: Raw) -> State {
-        let span = self
-            .config()
-            .open_span(state.streak_after_trip(now, self.config().flap()));
-        let ms = self.jittered(span.ms(), now);
-        self.opened(state, now, span.deadline(now, ms), false)
+        self.opened(state, now, false, |streak| {
+            let span = self.config().open_span(streak);
+            span.deadline(now, self.jittered(span.ms(), now))
+        })
     }
 
-    /// What `state` becomes when it opens until `retry_at`, or held by the latch.
-    fn opened(&self, state: State, now: Raw, retry_at: Raw, asked: bool) -> State {
+    /// What `state` becomes when it opens until what `retry_at` makes of the streak, or held by the
+    /// latch.
+    #[inline]
+    fn opened(
+        &self,
+        state: State,
+        now: Raw,
+        asked: bool,
+        retry_at: impl FnOnce(u8) -> Raw,
+    ) -> State {
         if self.config().latch() {
             return state.isolated();
         }
         let streak = state.streak_after_trip(now, self.config().flap());
         state.opened(Opening {
             streak,
-            retry_at,
+            retry_at: retry_at(streak),
             asked,
         })
     }
@@ -294,11 +301,16 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
         // Relaxed: any value that was ever there will do.
         let seed = self.sequence.load(Ordering::Relaxed) as u32;
-        let random = mixed(seed ^ now as u32) >> 16;
-        let part = (u64::from(most) * u64::from(random)) >> 16;
-        let cut = ((u64::from(ms) * part) >> 16) as u32;
-        ms.saturating_sub(cut).max(1)
+        let random = (mixed(seed ^ now as u32) >> 16) as u16;
+        let part = part_of(most, random) as u16;
+        ms.saturating_sub(part_of(ms, part)).max(1)
     }
+}
+
+/// `value` × `fraction` / 2¹⁶, rounded down, without a product of 64 bits, which small chips lack.
+const fn part_of(value: u32, fraction: u16) -> u32 {
+    let (high, low) = (value >> 16, value & 0xFFFF);
+    high * fraction as u32 + (low * fraction as u32 >> 16)
 }
 
 /// Spreads the bits of `value`: the finalizer of MurmurHash3 (Appleby, public domain).

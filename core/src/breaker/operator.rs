@@ -41,7 +41,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             let now = self.now();
             let retry_at = span.deadline(now, ms);
             if lets_calls_pass(state) {
-                Some(self.opened(state, now, retry_at, true))
+                Some(self.opened(state, now, true, |_| retry_at))
             } else if state.phase() == Phase::Open && self.is_over_before(state, now, ms) {
                 Some(state.postponed(retry_at, true))
             } else {
