@@ -114,3 +114,7 @@ pub use phase::Phase;
 pub use rejected::Rejected;
 pub use saved::RestoreError;
 pub use snapshot::Snapshot;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,7 +1,7 @@
 //! The operators' page, in front of dependencies that come and go.
 //!
-//! `cargo run -p nanobreaker --features admin,registry --example admin` serves for a minute at an
-//! address that it prints; `-- --seconds 600 --port 8080` for longer, at a port of your choice.
+//! `cargo run -p nanobreaker --example admin` serves for half a minute at an address that it prints;
+//! `-- --seconds 600 --port 8080` for longer, at a port of your choice.
 
 use std::time::Duration;
 
@@ -37,12 +37,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     .build();
 
     let admin = Admin::new(&monitor).allow_changes().token(TOKEN).build()?;
-    let app = Router::new().nest("/breakers", admin);
+    let app = Router::new().nest_service("/breakers", admin);
     let listener = TcpListener::bind(("127.0.0.1", number("--port", 0))).await?;
-    println!(
-        "http://{}/breakers (token: {TOKEN})",
-        listener.local_addr()?
-    );
+    let seconds = number("--seconds", 30);
+    println!("http://{}/breakers", listener.local_addr()?);
+    println!("for {seconds} s, to change something with the token {TOKEN}");
     tokio::spawn(async move { axum::serve(listener, app).await });
 
     let traffic = async {
@@ -67,9 +66,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         Ok::<_, nanobreaker::ConfigError>(())
     };
-    let seconds = Duration::from_secs(number("--seconds", 60).into());
-    match tokio::time::timeout(seconds, traffic).await {
-        Ok(ended) => Ok(ended?),
-        Err(_time_is_over) => Ok(()),
+    let seconds = Duration::from_secs(seconds.into());
+    if let Ok(ended) = tokio::time::timeout(seconds, traffic).await {
+        ended?;
     }
+    for breaker in monitor.breakers() {
+        let (name, transitions) = (breaker.name(), breaker.recent().len());
+        let phase = breaker.snapshot().phase;
+        println!("{name:?} is {phase} after {transitions} transitions");
+    }
+    Ok(())
 }

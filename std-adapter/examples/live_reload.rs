@@ -1,6 +1,6 @@
 //! New settings reach a breaker that is in use, and its state stays.
 //!
-//! `cargo run -p nanobreaker --features config,tokio --example live_reload`
+//! `cargo run -p nanobreaker --example live_reload`
 
 use std::time::Duration;
 
@@ -57,8 +57,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let snapshot = payments.snapshot();
     println!(
-        "threshold 3, the same 3 failures: {} for {:?} ms",
-        snapshot.phase, snapshot.time_left_ms
+        "threshold 3, the same 3 failures: {}, for {} ms",
+        snapshot.phase,
+        snapshot.time_left_ms.unwrap_or(0)
     );
 
     follower.abort();

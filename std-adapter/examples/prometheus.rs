@@ -1,6 +1,6 @@
 //! Metrics of breakers for Prometheus, at `/metrics`, while a dependency fails and recovers.
 //!
-//! `cargo run -p nanobreaker --features metrics --example prometheus` prints one scrape and ends.
+//! `cargo run -p nanobreaker --example prometheus` prints one scrape and ends.
 //! With `-- --serve 60 --port 9898` it serves for 60 seconds.
 
 use std::time::Duration;

@@ -48,7 +48,7 @@
 //! | `metrics` | metrics of watched breakers through the facade of that name: see `observe::Monitor::publish` |
 //! | `monitor` | `observe`: counts, recent transitions and health of breakers |
 //! | `registry` | `Registry`: breakers by key, bounded in number |
-//! | `reqwest` | a module of that name: a middleware with a breaker per host |
+//! | `reqwest` | a module of that name: a middleware with a breaker per host; brings `registry` |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
 //! | `settings` | `Settings`: what a file can say about a breaker, with durations such as "10s" |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return; with `monitor`, a broadcast of transitions |
@@ -81,6 +81,11 @@ mod shared;
 mod stripes;
 #[cfg(feature = "tower")]
 pub mod tower;
+
+/// Its examples compile, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 pub use call::{ByResult, CallExt, Caller, Classifier};
 #[cfg(feature = "tokio")]

@@ -29,6 +29,8 @@ struct Row {
     name: String,
     #[serde(flatten)]
     snapshot: Snapshot,
+    /// Milliseconds since the epoch; what is counted and recent is so from then on.
+    watched_since_ms: u64,
     counts: Counts,
     config: Settings,
     recent: Vec<Dated>,
@@ -59,6 +61,7 @@ impl From<MonitoredBreaker> for Row {
         Self {
             name: breaker.name().to_owned(),
             snapshot: breaker.snapshot(),
+            watched_since_ms: since_epoch_ms(breaker.watched_since()),
             counts: breaker.counts(),
             config: Settings::from(breaker.config()),
             recent: breaker.recent().iter().map(Dated::from).collect(),

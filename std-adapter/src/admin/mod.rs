@@ -26,7 +26,8 @@ const MAX_BODY: usize = 4_096;
 
 /// Builds the operators' router, to be mounted anywhere.
 ///
-/// Nested under `/breakers` its page is at `/breakers`, without a slash at the end.
+/// Mounted by `nest_service` its page is at `/breakers` and at `/breakers/`; by `nest`, only without
+/// the slash at the end; by `merge`, at `/`.
 ///
 /// It shows what `monitor` watches. Who can reach it can read it: mount it where only operators
 /// come, or behind your own authentication. Changing anything is off unless allowed, and needs a
@@ -40,7 +41,7 @@ const MAX_BODY: usize = 4_096;
 /// let monitor = Monitor::new();
 /// let token = "a-long-secret-from-the-environment";
 /// let admin = Admin::new(&monitor).allow_changes().token(token).build()?;
-/// let app: Router = Router::new().nest("/breakers", admin);
+/// let app: Router = Router::new().nest_service("/breakers", admin.with_state(()));
 ///
 /// // Nobody gets to change anything because a variable was not set.
 /// assert!(Admin::new(&monitor).allow_changes().build::<()>().is_err());

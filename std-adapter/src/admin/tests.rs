@@ -33,7 +33,7 @@ impl Site {
     async fn open(admin: impl FnOnce(Admin) -> Admin) -> Self {
         let monitor = Monitor::new();
         let router = admin(Admin::new(&monitor)).build().unwrap();
-        let app = Router::new().nest("/ops/breakers", router);
+        let app = Router::new().nest_service("/ops/breakers", router);
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, app).await });
@@ -132,6 +132,8 @@ async fn every_breaker_is_listed_with_what_it_did() {
     assert_eq!(first["counts"]["calls"]["success"], 1);
     assert_eq!(first["counts"]["rejections"]["open"], 1);
     assert_eq!(first["config"]["open_for_ms"], 10_000);
+    let (since, now) = (&first["watched_since_ms"], &list["now_ms"]);
+    assert!(since.as_u64().unwrap() <= now.as_u64().unwrap());
     assert_eq!(first["recent"][0]["to"], "open");
     assert_eq!(first["recent"][0]["cause"], "trip_requested");
     assert!(first["recent"][0]["time_ms"].as_u64().unwrap() <= list["now_ms"].as_u64().unwrap());
@@ -221,6 +223,28 @@ async fn a_wrong_order_is_refused_with_what_is_wrong() {
 }
 
 #[tokio::test]
+async fn the_page_is_there_with_and_without_a_slash_at_the_end() {
+    let site = Site::open(|admin| admin).await;
+    let without = site.get("").await;
+    let with = site.get("/").await;
+    assert_eq!((without.status, with.status), (200, 200));
+    assert_eq!(site.get("/nothing").await.status, 404);
+}
+
+#[tokio::test]
+async fn the_router_can_be_nested_and_merged_too() {
+    use tower::ServiceExt;
+    let router = || Admin::new(&Monitor::new()).build::<()>().unwrap();
+    let nested: Router = Router::new().nest("/ops", router());
+    let merged: Router = Router::new().merge(router());
+    for (app, path) in [(nested, "/ops"), (merged, "/")] {
+        let request = axum::http::Request::get(path).body(axum::body::Body::empty());
+        let answer = app.oneshot(request.unwrap()).await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn the_page_holds_nothing_that_a_breaker_says_and_allows_only_its_own_script() {
     let site = Site::open(writable).await;
     let _evil = site.breaker("<script>alert(1)</script>");
@@ -248,8 +272,7 @@ proptest! {
         body in prop::collection::vec(any::<u8>(), 0..200),
         header in "[ -~]{0,40}",
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
+        runtime().block_on(async {
             let site = Site::open(writable).await;
             let breaker = site.breaker("a");
             let answer = site.change(&format!("authorization: {header}\r\n"), &body).await;
@@ -261,4 +284,54 @@ proptest! {
             tokio::time::timeout(Duration::from_secs(5), site.get("/api/breakers")).await.unwrap();
         });
     }
+
+    #[test]
+    fn an_order_of_wrong_values_is_refused_by_the_fields_name(
+        breaker in any_value(),
+        action in any_value(),
+        extra in prop::option::of("[a-z]{1,8}"),
+    ) {
+        let mut order = json!({ "breaker": breaker, "action": action });
+        if let Some(name) = &extra {
+            order[name] = json!(1);
+        }
+        let answer = runtime().block_on(async {
+            let site = Site::open(writable).await;
+            let _a = site.breaker("a");
+            let bearer = format!("authorization: Bearer {TOKEN}\r\n");
+            site.change(&bearer, order.to_string().as_bytes()).await
+        });
+        let json = answer.json();
+        let error = json["error"].as_str().unwrap_or_default();
+        match answer.status {
+            200 => prop_assert!(order["breaker"] == "a" && extra.is_none()),
+            404 => prop_assert!(error.contains("no breaker called"), "{}", error),
+            status => {
+                // An enum that is no text is a fault of syntax for serde_json.
+                prop_assert!([400, 422].contains(&status), "{}", status);
+                let names_a_field = ["breaker", "action"].iter().any(|field| error.contains(field))
+                    || extra.is_some_and(|extra| error.contains(&extra));
+                prop_assert!(names_a_field, "{}", error);
+            }
+        }
+    }
+}
+
+/// Values that may be right, and many that can't be.
+fn any_value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(json!("a")),
+        Just(json!("reset")),
+        ".{0,12}".prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        Just(Value::Null),
+        Just(json!(true)),
+        Just(json!([])),
+        Just(json!({ "isolate": null })),
+    ]
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().unwrap()
 }

@@ -75,7 +75,7 @@ impl LiveCatalog {
     }
 
     /// Reads the layers again. Returns whether anything changed; breakers then have to be told, by
-    /// [`Registry::adjust_all`](crate::Registry::adjust_all) or
+    /// `Registry::adjust_all` or
     /// [`SharedBreaker::adjust`].
     ///
     /// # Errors

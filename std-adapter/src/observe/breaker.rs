@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use nanobreaker_core::{Clock, Config, Snapshot};
 
@@ -78,6 +79,11 @@ impl MonitoredBreaker {
     /// Its configuration as it stands.
     pub fn config(&self) -> Config {
         self.0.config()
+    }
+
+    /// Since when it is watched, by the system's clock.
+    pub fn watched_since(&self) -> SystemTime {
+        self.0.watch().map_or(SystemTime::UNIX_EPOCH, Watch::since)
     }
 
     /// What it did since it is watched. Walks over the stripes: some loads for each processor.

@@ -62,10 +62,14 @@ pub fn describe_metrics() {
 /// | `nanobreaker_phase` | gauge | `breaker`, `phase`: 1 for the one that it is in |
 /// | `nanobreaker_phase_duration_seconds` | histogram | `breaker`, `phase` that ended |
 ///
+/// A recorder keeps a series for each name that it ever saw, also of breakers that are gone, whose
+/// phases are then all 0. Where names are without bound (a registry by user), let the recorder forget
+/// the idle ones, as the Prometheus exporter does with an `idle_timeout`, or don't watch those breakers.
+///
 /// Phases and reasons have the names that [`Phase`] and [`Cause`](crate::Cause) display.
 impl Monitor {
     /// Publishes calls, probes, rejections and phases: before each scrape, or
-    /// [every so often](Self::publish_every). Transitions are published without it.
+    /// every so often (`publish_every`). Transitions are published without it.
     pub fn publish(&self) {
         let breakers = self.breakers();
         for breaker in &breakers {

@@ -1,6 +1,6 @@
 //! Seeing what breakers do: counts of calls, recent transitions, health, events and metrics.
 //!
-//! A [`Monitor`] watches breakers. It counts their calls in stripes, so that threads don't share a
+//! A `Monitor` watches breakers. It counts their calls in stripes, so that threads don't share a
 //! counter, and adds them up only when somebody looks.
 
 #[cfg(feature = "monitor")]

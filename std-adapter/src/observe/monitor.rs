@@ -20,7 +20,7 @@ const BACKLOG: usize = 256;
 /// Watches breakers: counts their calls, keeps their recent transitions, says how healthy they are.
 /// Cheap to clone, all clones are the same monitor.
 ///
-/// A breaker that is dropped, or removed from its [registry](crate::Registry), is watched no longer.
+/// A breaker that is dropped, or removed from its registry, is watched no longer.
 /// Being watched costs a call one addition to a counter of its thread, and a breaker 128 bytes for
 /// each processor and 6 KB for its transitions.
 ///

@@ -29,6 +29,7 @@ pub struct Change {
 #[derive(Debug)]
 pub(crate) struct Watch {
     name: Arc<str>,
+    since: SystemTime,
     meter: Meter,
     history: Mutex<History>,
     hub: Weak<Hub>,
@@ -47,6 +48,7 @@ impl Watch {
     pub(super) fn new(name: Arc<str>, hub: Weak<Hub>) -> Self {
         Self {
             name,
+            since: SystemTime::now(),
             meter: Meter::new(),
             history: Mutex::new(History {
                 phase_began: Instant::now(),
@@ -73,6 +75,10 @@ impl Watch {
     #[cfg(feature = "metrics")]
     pub(super) fn name(&self) -> &Arc<str> {
         &self.name
+    }
+
+    pub(super) fn since(&self) -> SystemTime {
+        self.since
     }
 
     pub(super) fn counts(&self) -> Counts {

@@ -33,7 +33,7 @@ type Configure<K, C> = Box<dyn Fn(&K) -> SharedBreakerBuilder<C> + Send + Sync>;
 /// that were not asked for the longest, then those open. A breaker that an operator holds
 /// ([isolated](nanobreaker_core::Phase::Isolated), disabled or observing) is never removed, nor one
 /// whose handle somebody keeps. Where nothing can be removed, a new key gets a breaker that is not
-/// kept.
+/// kept, and room is looked for again a tenth of a second later.
 ///
 /// # Cost
 ///
@@ -285,15 +285,19 @@ impl<K: Hash + Eq, C: Clock> Inner<K, C> {
         if version != self.version.load(Ordering::Relaxed) {
             breaker = (self.configure)(&key).build()?;
         }
-        let is_full = self.map.len() >= self.max_breakers;
-        if is_full || upkeep.is_due(self.clock.now_ms(), self.idle_after_ms) {
+        let now_ms = self.clock.now_ms();
+        let is_full = || self.map.len() >= self.max_breakers;
+        if is_full() && upkeep.may_find_room(now_ms) {
+            self.sweep(&mut upkeep);
+            upkeep.looked_for_room(now_ms, !is_full());
+        } else if upkeep.is_due(now_ms, self.idle_after_ms) {
             self.sweep(&mut upkeep);
         }
         let map = self.map.pin();
         if let Some(entry) = map.get(&key) {
             return Ok(entry.breaker.clone());
         }
-        if self.map.len() < self.max_breakers {
+        if !is_full() {
             if let Some(tell) = &self.when_kept {
                 tell(&breaker);
             }

@@ -106,6 +106,22 @@ fn where_nothing_can_go_a_new_key_gets_a_breaker_that_is_not_kept() {
     registry.get(&1).unwrap().isolate();
     assert!(registry.get(&2).unwrap().allow().is_ok());
     assert_eq!(registry.len(), 2);
+    assert!(registry.find(&2).is_none());
+}
+
+#[test]
+fn a_full_registry_looks_for_room_again_only_after_a_while() {
+    let (registry, clock) = registry(2);
+    registry.get(&0).unwrap().isolate();
+    registry.get(&1).unwrap().isolate();
+    registry.get(&2).unwrap();
+    registry.find(&0).unwrap().reset();
+    registry.get(&3).unwrap();
+    assert!(registry.find(&3).is_none());
+    clock.advance(100);
+    registry.get(&4).unwrap();
+    assert!(registry.find(&4).is_some());
+    assert!(registry.find(&0).is_none());
 }
 
 #[test]

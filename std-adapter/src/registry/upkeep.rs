@@ -5,10 +5,15 @@ use std::collections::VecDeque;
 /// Times are kept this many times in an idle time.
 const MARKS: u64 = 8;
 
+/// For how long room is not looked for again where there was none.
+const RETRY_MS: u64 = 100;
+
 pub(super) struct Upkeep {
     /// Epochs and when they began, the oldest first.
     marks: VecDeque<(u32, u64)>,
     swept_ms: u64,
+    /// When room was looked for in vain.
+    no_room_ms: Option<u64>,
 }
 
 impl Upkeep {
@@ -16,7 +21,20 @@ impl Upkeep {
         Self {
             marks: VecDeque::from([(0, now_ms)]),
             swept_ms: now_ms,
+            no_room_ms: None,
         }
+    }
+
+    /// Whether a look for room may find some: else each new key of a full registry would walk over
+    /// all of it.
+    pub(super) fn may_find_room(&self, now_ms: u64) -> bool {
+        // A clock that jumped back waits no longer either.
+        self.no_room_ms
+            .is_none_or(|since| now_ms.wrapping_sub(since) >= RETRY_MS)
+    }
+
+    pub(super) fn looked_for_room(&mut self, now_ms: u64, found: bool) {
+        self.no_room_ms = (!found).then_some(now_ms);
     }
 
     /// Whether so long has passed since the last sweep that something may be idle.

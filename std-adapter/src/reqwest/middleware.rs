@@ -11,12 +11,12 @@ use url::{Position, Url};
 
 use nanobreaker_core::{Clock, ConfigError, Outcome, Phase, Rejected};
 
-use super::hosts::Hosts;
 use super::judge::{by_table, retry_after};
 use crate::call::CallExt;
 use crate::clock::CoarseClock;
 use crate::error::CallError;
-use crate::shared::{SharedBreaker, millis};
+use crate::registry::Registry;
+use crate::shared::{SharedBreaker, SharedBreakerBuilder, millis};
 
 type Classify = dyn Fn(&Result<Response>) -> Outcome + Send + Sync;
 
@@ -35,14 +35,14 @@ pub struct BreakerMiddleware<C: Clock = CoarseClock> {
 
 #[derive(Debug)]
 enum Breakers<C: Clock> {
-    PerHost(Hosts<C>),
+    PerHost(Registry<String, C>),
     Single(SharedBreaker<C>),
 }
 
 impl<C: Clock> Breakers<C> {
     fn of(&self, url: &Url) -> std::result::Result<SharedBreaker<C>, ConfigError> {
         match self {
-            Self::PerHost(hosts) => hosts.get_or_make(host(url)),
+            Self::PerHost(hosts) => hosts.get(host(url)),
             Self::Single(breaker) => Ok(breaker.clone()),
         }
     }
@@ -54,21 +54,26 @@ fn host(url: &Url) -> &str {
 }
 
 impl<C: Clock> BreakerMiddleware<C> {
-    /// A breaker for each host, made by `make` on the first request to it.
+    /// A breaker for each host, made as `configure` says on the first request to it, in a
+    /// [`Registry`] with its usual limits: at most 10,000 hosts, each removed when no request went to
+    /// it for an hour.
     ///
     /// The host is as in the URL, with the port where that is not the scheme's own: `example.com`,
-    /// `127.0.0.1:8080`, `[::1]:8080`. Up to 10,000 hosts are remembered; then those are forgotten
-    /// whose breakers would let the next request pass, and of a host beyond 10,000 that are down none
-    /// is kept.
+    /// `127.0.0.1:8080`, `[::1]:8080`.
     ///
-    /// Where `make` fails, requests to that host fail with its [`ConfigError`].
+    /// Where the settings are outside their limits, requests to that host fail with a
+    /// [`ConfigError`].
     pub fn per_host(
-        make: impl Fn(&str) -> std::result::Result<SharedBreaker<C>, ConfigError>
-        + Send
-        + Sync
-        + 'static,
+        configure: impl Fn(&str) -> SharedBreakerBuilder<C> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(Breakers::PerHost(Hosts::new(make)))
+        let hosts = Registry::builder(move |host: &String| configure(host));
+        Self::with_registry(hosts.build())
+    }
+
+    /// The same with a registry of your own: with other limits, watched by a monitor, or whose
+    /// settings change while requests go on ([`Registry::adjust_all`]). Its keys are hosts.
+    pub fn with_registry(hosts: Registry<String, C>) -> Self {
+        Self::new(Breakers::PerHost(hosts))
     }
 
     /// One breaker for all requests: for a client that talks to one service, under whatever names.
@@ -96,7 +101,7 @@ impl<C: Clock> BreakerMiddleware<C> {
     /// The breaker of a host that requests were made to; the one breaker, if there is but one.
     pub fn breaker(&self, host: &str) -> Option<SharedBreaker<C>> {
         match &*self.breakers {
-            Breakers::PerHost(hosts) => hosts.get(host),
+            Breakers::PerHost(hosts) => hosts.find(host),
             Breakers::Single(breaker) => Some(breaker.clone()),
         }
     }
@@ -104,10 +109,11 @@ impl<C: Clock> BreakerMiddleware<C> {
     /// The hosts that requests were made to with their breakers, in no order; none if there is but
     /// one breaker.
     pub fn hosts(&self) -> Vec<(String, SharedBreaker<C>)> {
-        match &*self.breakers {
-            Breakers::PerHost(hosts) => hosts.all(),
-            Breakers::Single(_) => Vec::new(),
+        let mut all = Vec::new();
+        if let Breakers::PerHost(hosts) = &*self.breakers {
+            hosts.for_each(|host, breaker| all.push((host.clone(), breaker.clone())));
         }
+        all
     }
 }
 

@@ -9,7 +9,6 @@
 //!     SharedBreaker::builder()
 //!         .failures(5, Duration::from_secs(10))
 //!         .max_open(Duration::from_secs(60)) // as long as a host may ask for by Retry-After
-//!         .build()
 //! });
 //! let client = ClientBuilder::new(reqwest::Client::new()).with(breakers).build();
 //! # drop(client);
@@ -39,11 +38,10 @@
 //! Add the breaker *after* the retries. Then each attempt asks the breaker, retries end when it
 //! opens (reqwest-retry does not retry what a middleware refused), and the attempts of one request
 //! count as one failure: how often a client tries again says nothing about the host. A probe is
-//! always judged, and an attempt that is [hung](crate::SharedBreakerBuilder::hung_after) is judged
+//! always judged, and an attempt that is hung (`SharedBreakerBuilder::hung_after`) is judged
 //! while it hangs. Added *before* the retries, the breaker sees one call, judged by how the last
 //! attempt ended; an error that was not worth a retry is hidden there, and counts as a failure.
 
-mod hosts;
 mod judge;
 mod middleware;
 

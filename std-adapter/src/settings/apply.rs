@@ -6,7 +6,6 @@ use nanobreaker_core::{Clock, Config, ConfigBuilder, ManualClock};
 
 use crate::settings::Settings;
 use crate::settings::error::SettingsError;
-use crate::settings::window::Rule;
 use crate::shared::{SharedBreaker, SharedBreakerBuilder, millis};
 
 impl Settings {
@@ -72,51 +71,18 @@ impl<C: Clock> SharedBreakerBuilder<C> {
     ///
     /// A [`SettingsError`] that names the first key whose value can't be.
     pub fn settings(mut self, settings: &Settings) -> Result<Self, SettingsError> {
-        self = match settings.window.failed_rule()? {
-            Rule::Failures { threshold, within } => self.failures(threshold, within),
-            Rule::Consecutive { threshold } => self.consecutive(threshold),
-            Rule::Calls {
-                size,
-                percent,
-                min_calls,
-            } => self.failure_rate_of_calls(size, percent, min_calls),
-            Rule::Time {
-                span,
-                buckets,
-                percent,
-                min_calls,
-            } => self.failure_rate_of_time(span, buckets, percent, min_calls),
-        };
-        match settings.window.slow_rule()? {
-            Some(Rule::Calls {
-                size,
-                percent,
-                min_calls,
-            }) => self = self.slow_rate_of_calls(size, percent, min_calls),
-            Some(Rule::Time {
-                span,
-                buckets,
-                percent,
-                min_calls,
-            }) => self = self.slow_rate_of_time(span, buckets, percent, min_calls),
-            _ => {}
+        let (failed, slow) = (settings.window.failed_rule()?, settings.window.slow_rule()?);
+        let slow_after = call_limit("slow_after", settings.slow_after)?;
+        let hung_after = call_limit("hung_after", settings.hung_after)?;
+        if slow.is_some() && slow_after.is_none() {
+            let needed_by = "window.slow_rate_percent";
+            return Err(SettingsError::missing("slow_after", needed_by));
         }
-        self = self.config(settings.config_builder());
-        if let Some(limit) = call_limit("slow_after", settings.slow_after)? {
-            self = self.slow_after(limit);
-        } else if settings.window.slow_rate_percent.is_some() {
-            return Err(SettingsError::missing(
-                "slow_after",
-                "window.slow_rate_percent",
-            ));
-        }
-        if let Some(_limit) = call_limit("hung_after", settings.hung_after)? {
-            #[cfg(feature = "tokio")]
-            {
-                self = self.hung_after(_limit);
-            }
-        }
-        self.check()?;
+        self = self
+            .rules(failed, slow)
+            .config(settings.config_builder())
+            .limits(slow_after, hung_after);
+        self.checked()?;
         Ok(self)
     }
 }

@@ -6,6 +6,7 @@
 mod apply;
 mod duration;
 mod error;
+mod number;
 mod window;
 
 use std::time::Duration;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use duration::Humane;
 pub use error::SettingsError;
+use number::whole;
 pub use window::{WindowKind, WindowSettings};
 
 /// The settings of one breaker, as written in a file. What is absent has its default.
@@ -120,21 +122,31 @@ pub struct Settings {
 #[serde(deny_unknown_fields, rename = "Settings")]
 struct Written {
     open_for: Option<Humane>,
+    #[serde(default, deserialize_with = "whole")]
     open_for_ms: Option<u64>,
     max_open: Option<Humane>,
+    #[serde(default, deserialize_with = "whole")]
     max_open_ms: Option<u64>,
+    #[serde(default, deserialize_with = "whole")]
     probes: Option<u32>,
+    #[serde(default, deserialize_with = "whole")]
     successes: Option<u32>,
+    #[serde(default, deserialize_with = "whole")]
     failures: Option<u32>,
     probe_lease: Option<Humane>,
+    #[serde(default, deserialize_with = "whole")]
     probe_lease_ms: Option<u64>,
     ramp: Option<Humane>,
+    #[serde(default, deserialize_with = "whole")]
     ramp_ms: Option<u64>,
+    #[serde(default, deserialize_with = "whole")]
     jitter_permille: Option<u32>,
     latch: Option<bool>,
     slow_after: Option<Humane>,
+    #[serde(default, deserialize_with = "whole")]
     slow_after_ms: Option<u64>,
     hung_after: Option<Humane>,
+    #[serde(default, deserialize_with = "whole")]
     hung_after_ms: Option<u64>,
     #[serde(default)]
     window: WindowSettings,

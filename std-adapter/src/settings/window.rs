@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::duration::{self, Humane};
 use crate::settings::error::SettingsError;
+use crate::settings::number::whole;
+use crate::shared::Rule;
 
 /// The kinds of window, in lower case in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -102,15 +104,23 @@ pub struct WindowSettings {
 #[serde(deny_unknown_fields, rename = "WindowSettings")]
 struct Written {
     kind: Option<WindowKind>,
+    #[serde(default, deserialize_with = "whole")]
     threshold: Option<u32>,
     within: Option<Humane>,
+    #[serde(default, deserialize_with = "whole")]
     within_ms: Option<u64>,
+    #[serde(default, deserialize_with = "whole")]
     size: Option<u32>,
     span: Option<Humane>,
+    #[serde(default, deserialize_with = "whole")]
     span_ms: Option<u64>,
+    #[serde(default, deserialize_with = "whole")]
     buckets: Option<u32>,
+    #[serde(default, deserialize_with = "whole")]
     failure_rate_percent: Option<u32>,
+    #[serde(default, deserialize_with = "whole")]
     slow_rate_percent: Option<u32>,
+    #[serde(default, deserialize_with = "whole")]
     min_calls: Option<u32>,
 }
 
@@ -130,29 +140,6 @@ impl TryFrom<Written> for WindowSettings {
             min_calls: written.min_calls,
         })
     }
-}
-
-/// What judges failed calls, or slow ones: every setting is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
-    Failures {
-        threshold: u32,
-        within: Duration,
-    },
-    Consecutive {
-        threshold: u32,
-    },
-    Calls {
-        size: u32,
-        percent: u32,
-        min_calls: u32,
-    },
-    Time {
-        span: Duration,
-        buckets: u32,
-        percent: u32,
-        min_calls: u32,
-    },
 }
 
 impl WindowSettings {
@@ -239,7 +226,7 @@ impl WindowSettings {
         }
     }
 
-    /// What judges failed calls.
+    /// What judges failed calls; every setting is there.
     pub(super) fn failed_rule(&self) -> Result<Rule, SettingsError> {
         self.refuse_settings_of_other_kinds()?;
         let percent = self.failure_rate_percent.unwrap_or(50);

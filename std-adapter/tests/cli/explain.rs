@@ -33,6 +33,7 @@ fn what_would_tell_more_is_asked_for() {
     let folder = Folder::new();
     folder.write("breaker.toml", "");
     let text = folder.printed(&["explain", "breaker.toml"]);
+    assert!(text.contains("No traps found."), "{text}");
     assert!(text.contains("--calls-per-second and --timeout"), "{text}");
 }
 
@@ -89,4 +90,43 @@ fn each_key_of_a_log_has_the_settings_of_its_name() {
         ]
     );
     assert_eq!(report["trips"][0]["open_for_s"], 20.0);
+}
+
+#[test]
+fn the_same_configuration_may_be_toml_json_or_yaml() {
+    let folder = Folder::new();
+    folder.write("b.toml", "open_for = '5s'\n[window]\nkind = 'consecutive'");
+    folder.write(
+        "b.json",
+        r#"{"open_for": "5s", "window": {"kind": "consecutive"}}"#,
+    );
+    folder.write("b.yaml", "open_for: 5s\nwindow:\n  kind: consecutive\n");
+    let explained = ["b.toml", "b.json", "b.yaml"].map(|file| folder.printed(&["explain", file]));
+    assert!(
+        explained[0].contains("5 calls in a row failed"),
+        "{}",
+        explained[0]
+    );
+    assert!(
+        explained.iter().all(|text| *text == explained[0]),
+        "{explained:?}"
+    );
+
+    let profile = r#"{"profiles": {"p": {"probes": 2}}, "breakers": {"a": {"profile": "p"}}}"#;
+    folder.write("many.json", profile);
+    let text = folder.printed(&["explain", "many.json"]);
+    assert!(text.contains("[breakers.a]"), "{text}");
+
+    folder.write("wrong.json", "{\n  \"open_fro\": \"5s\"\n}");
+    let error = folder.refused(1, &["explain", "wrong.json"]);
+    assert!(
+        error.contains("open_fro") && error.contains("line 2"),
+        "{error}"
+    );
+    folder.write("wrong.yaml", "open_for: 5 parsecs\n");
+    let error = folder.refused(1, &["explain", "wrong.yaml"]);
+    assert!(
+        error.contains("open_for") && error.contains("parsecs"),
+        "{error}"
+    );
 }

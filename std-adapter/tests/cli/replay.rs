@@ -274,3 +274,22 @@ fn the_timeline_is_well_formed_and_escapes_the_keys() {
         assert_eq!((open, text.matches("</svg>").count()), (1, 1), "{file}");
     }
 }
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let folder = Folder::new();
+    folder.write("breaker.toml", BREAKER);
+    let lines = "\u{feff}{\"ts\":1,\"ok\":true,\"duration_ms\":5}\r\n";
+    folder.write("calls.jsonl", lines);
+    folder.write("calls.csv", "\u{feff}ts,ok,duration_ms\r\n1,true,5\r\n");
+    let report = folder.json(&[
+        "replay",
+        "-c",
+        "breaker.toml",
+        "--json",
+        "calls.jsonl",
+        "calls.csv",
+    ]);
+    assert_eq!(report["totals"]["succeeded"], 2);
+    assert_eq!(report["skipped"]["malformed"], 0);
+}

@@ -96,11 +96,16 @@ fn files_that_are_not_there_or_hold_nothing_are_refused_by_name() {
     folder.write("header.csv", "ts,status,duration_ms\n");
     folder.write("other.csv", "time,status,duration_ms\n1,200,5\n");
     folder.write("prose.txt", "once upon a time\n");
+    folder.write("list.json", format!("[{}]\n", GOOD.trim_end()));
     folder.write("cut.gz", [0x1f, 0x8b, 8, 0, 0, 0]);
     let cases = [
         ("missing.log", "missing.log: No such file"),
         ("empty.log", "no calls in the logs"),
         ("header.csv", "no calls in the logs"),
+        (
+            "list.json",
+            "no calls in the logs\n1 malformed line skipped:\n  list.json:1: column",
+        ),
         (
             "other.csv",
             "other.csv:1: field `ts`: no such column; the header has time, status",
@@ -166,4 +171,17 @@ fn a_reader_that_stops_early_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn a_key_that_no_line_has_is_refused_by_name() {
+    let folder = folder();
+    folder.write("calls.jsonl", GOOD);
+    for command in [
+        &["replay", "-c", "breaker.toml", "calls.jsonl"][..],
+        &["tune", "calls.jsonl"],
+    ] {
+        let error = folder.refused(1, &[command, &["--key-field", "tenant"]].concat());
+        assert!(error.contains("no line has the field `tenant`"), "{error}");
+    }
 }

@@ -119,7 +119,7 @@ async fn a_round_that_takes_two_failed_probes_gets_them_from_one_request() {
 #[tokio::test]
 async fn a_rejection_further_in_says_nothing_about_the_outer_breakers_dependency() {
     let server = Server::start().await;
-    let (outer, inner) = (breaker(1).unwrap(), breaker(1).unwrap());
+    let (outer, inner) = (breaker(1).build().unwrap(), breaker(1).build().unwrap());
     inner.trip();
     let client = ClientBuilder::new(reqwest::Client::new())
         .with(BreakerMiddleware::single(outer.clone()))

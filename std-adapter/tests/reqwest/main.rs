@@ -11,7 +11,9 @@ use axum::Router;
 use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use nanobreaker::reqwest::{BreakerMiddleware, rejection};
-use nanobreaker::{Breaker, ManualClock, Outcome, Phase, SharedBreaker};
+use nanobreaker::{
+    Breaker, ManualClock, Outcome, Phase, Registry, SharedBreaker, SharedBreakerBuilder,
+};
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error};
 use tokio::net::TcpListener;
 
@@ -22,13 +24,12 @@ fn per_host(failures: u32) -> Middleware {
     BreakerMiddleware::per_host(move |_| breaker(failures))
 }
 
-fn breaker(failures: u32) -> Result<SharedBreaker<ManualClock>, nanobreaker::ConfigError> {
+fn breaker(failures: u32) -> SharedBreakerBuilder<ManualClock> {
     SharedBreaker::builder()
         .consecutive(failures)
         .open_for(Duration::from_secs(10))
         .max_open(Duration::from_secs(60))
         .clock(ManualClock::new(0))
-        .build()
 }
 
 fn client(middleware: &Middleware) -> ClientWithMiddleware {

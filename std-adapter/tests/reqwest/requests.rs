@@ -21,7 +21,7 @@ async fn each_host_has_a_breaker_of_its_own() {
 #[tokio::test]
 async fn one_breaker_can_serve_all_hosts() {
     let (down, well) = (Server::start().await, Server::start().await);
-    let client = client(&BreakerMiddleware::single(breaker(1).unwrap()));
+    let client = client(&BreakerMiddleware::single(breaker(1).build().unwrap()));
     get(&client, down.url(500)).await.unwrap();
     assert!(is_rejected(&client, well.url(200)).await);
 }
@@ -147,7 +147,7 @@ async fn retry_after_counts_only_where_the_host_asks_for_less() {
 async fn a_request_that_is_dropped_gives_the_probes_place_back() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let breaker = breaker(1).unwrap();
+    let breaker = breaker(1).build().unwrap();
     breaker.trip();
     breaker.clock().advance(10_000);
     let client = client(&BreakerMiddleware::single(breaker.clone()));
@@ -176,4 +176,19 @@ async fn a_wrong_configuration_fails_the_request_and_says_what_is_wrong() {
         .await
         .unwrap_err();
     assert!(error.to_string().contains("threshold"), "{error}");
+}
+
+#[tokio::test]
+async fn a_registry_of_ones_own_bounds_the_hosts_and_can_be_looked_at() {
+    let (first, second) = (Server::start().await, Server::start().await);
+    let hosts = Registry::builder(|_: &String| breaker(1))
+        .max_breakers(1)
+        .build();
+    let middleware = BreakerMiddleware::with_registry(hosts.clone());
+    let client = client(&middleware);
+    for server in [&first, &second] {
+        get(&client, server.url(200)).await.unwrap();
+        assert_eq!(hosts.len(), 1);
+    }
+    assert!(hosts.find(second.host.as_str()).is_some());
 }

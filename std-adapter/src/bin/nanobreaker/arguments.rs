@@ -27,7 +27,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
-    /// The breaker's settings, or a catalogue of the settings of many, as TOML
+    /// The breaker's settings, or a catalogue of the settings of many, as TOML,
+    /// JSON (.json) or YAML (.yaml)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: PathBuf,
     /// Print JSON instead of a table; times in it are RFC 3339, durations seconds
@@ -73,7 +74,8 @@ pub(crate) struct Tune {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// The breaker's settings, or a catalogue of the settings of many, as TOML
+    /// The breaker's settings, or a catalogue of the settings of many, as TOML,
+    /// JSON (.json) or YAML (.yaml)
     #[arg(value_name = "FILE")]
     pub(crate) config: PathBuf,
     /// Calls that the dependency gets in a second, for warnings about traffic
@@ -128,7 +130,7 @@ pub(crate) struct Logs {
     /// logs path, method or host; in Envoy's path, method, authority or upstream; in ALB's path,
     /// method, target, group or domain
     #[arg(long, value_name = "NAME", help_heading = "Logs")]
-    key_field: Option<String>,
+    pub(crate) key_field: Option<String>,
     /// One breaker for all calls, whatever their keys
     #[arg(long, help_heading = "Logs", conflicts_with = "key_field")]
     one_breaker: bool,

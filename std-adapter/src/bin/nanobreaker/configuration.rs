@@ -1,11 +1,15 @@
-//! What a file says about breakers: the settings of one, or a catalogue of many.
+//! What a file says about breakers: the settings of one, or a catalogue of many. Its extension tells
+//! the format: JSON, YAML, or else TOML.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use config::{Config, File, FileFormat};
+
 use nanobreaker::Settings;
 use nanobreaker::catalog::Catalog;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::failure::Failure;
 
@@ -29,11 +33,16 @@ impl Configuration {
             path: shown.clone(),
             error,
         })?;
-        let table: toml::Table = parsed(&text, &shown)?;
-        if CATALOG_TABLES.iter().any(|name| table.contains_key(*name)) {
-            return parsed(&text, &shown).map(Self::Many);
+        let read = |problem: String| Failure::Syntax {
+            path: shown.clone(),
+            problem: problem.trim_end().to_owned(),
+        };
+        let format = Format::of(path);
+        let tables: BTreeMap<String, IgnoredAny> = format.parse(&text).map_err(read)?;
+        if CATALOG_TABLES.iter().any(|name| tables.contains_key(*name)) {
+            return format.parse(&text).map(Self::Many).map_err(read);
         }
-        let settings: Settings = parsed(&text, &shown)?;
+        let settings: Settings = format.parse(&text).map_err(read)?;
         match settings.check() {
             Ok(()) => Ok(Self::One(settings)),
             Err(error) => Err(Failure::Settings { path: shown, error }),
@@ -49,10 +58,32 @@ impl Configuration {
     }
 }
 
-/// Errors show the line, with line and column.
-fn parsed<T: DeserializeOwned>(text: &str, path: &str) -> Result<T, Failure> {
-    toml::from_str(text).map_err(|error| Failure::Syntax {
-        path: path.to_owned(),
-        problem: error.to_string().trim_end().to_owned(),
-    })
+#[derive(Clone, Copy, Debug)]
+enum Format {
+    Toml,
+    Json,
+    Yaml,
+}
+
+impl Format {
+    fn of(path: &Path) -> Self {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("json") => Self::Json,
+            Some("yaml" | "yml") => Self::Yaml,
+            _ => Self::Toml,
+        }
+    }
+
+    /// Errors show line and column, or the key.
+    fn parse<T: DeserializeOwned>(self, text: &str) -> Result<T, String> {
+        match self {
+            Self::Toml => toml::from_str(text).map_err(|error| error.to_string()),
+            Self::Json => serde_json::from_str(text).map_err(|error| error.to_string()),
+            Self::Yaml => Config::builder()
+                .add_source(File::from_str(text, FileFormat::Yaml))
+                .build()
+                .and_then(Config::try_deserialize)
+                .map_err(|error| error.to_string()),
+        }
+    }
 }

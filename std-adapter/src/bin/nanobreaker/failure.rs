@@ -22,8 +22,11 @@ pub(crate) enum Failure {
     Read(#[from] ReadError),
     #[error("{0}")]
     Arguments(String),
-    #[error("no calls in the logs")]
-    NoCalls,
+    #[error("no line has the field `{0}` of --key-field; --one-breaker does without")]
+    NoKey(String),
+    /// With what was left out of them.
+    #[error("no calls in the logs{}", .0.iter().map(|line| format!("\n{line}")).collect::<String>())]
+    NoCalls(Vec<String>),
     #[error("can't print: {0}")]
     Print(io::Error),
 }

@@ -205,4 +205,82 @@ proptest! {
         let _ = Layers::new().text(Format::Toml, &format!("[breakers.x]\n{key} = '''{text}'''")).load();
         let _ = Layers::new().variables(&[(&format!("SHOP__{key}__{key}"), &text)]).load();
     }
+
+    #[test]
+    fn a_wrong_value_is_refused_by_its_key_in_every_format(
+        key in prop::sample::select(KEYS.to_vec()),
+        value in wrong_value(),
+        format in prop::sample::select(vec![Format::Toml, Format::Json, Format::Yaml]),
+    ) {
+        // JSON's way to write these values is TOML's and YAML's, too.
+        let text = match format {
+            Format::Toml => format!("[breakers.x]\n{key} = {value}"),
+            Format::Json => format!(r#"{{"breakers": {{"x": {{"{key}": {value}}}}}}}"#),
+            Format::Yaml => format!("breakers:\n  x:\n    {key}: {value}"),
+        };
+        let error = Layers::new().text(format, &text).load().unwrap_err().to_string();
+        prop_assert!(error.contains(key), "{}: {}", text, error);
+    }
+
+    #[test]
+    fn a_wrong_variable_is_refused_by_its_key(
+        key in prop::sample::select(KEYS.to_vec()),
+        value in "[a-z -]{1,12}",
+    ) {
+        let name = format!("SHOP__BREAKERS__X__{}", key.to_uppercase());
+        let error = Layers::new().variables(&[(&name, &value)]).load();
+        prop_assume!(error.is_err()); // "1 s" and "true" may be right
+        let error = error.unwrap_err().to_string();
+        prop_assert!(error.contains(key), "{}={}: {}", name, value, error);
+    }
+}
+
+const KEYS: [&str; 9] = [
+    "open_for",
+    "max_open",
+    "probes",
+    "successes",
+    "failures",
+    "probe_lease",
+    "ramp",
+    "jitter_permille",
+    "slow_after",
+];
+
+/// Right for no setting.
+fn wrong_value() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "\"many\"",
+        "-1",
+        "1.5",
+        "[1]",
+        "[]",
+        "99999999999",
+        "\"9 years\"",
+        "true",
+    ])
+}
+
+#[test]
+fn wrong_syntax_is_refused_with_line_and_column() {
+    for (format, text, line) in [
+        (
+            Format::Toml,
+            "[defaults]\nprobes = = 1",
+            "line 2, column 10",
+        ),
+        (
+            Format::Json,
+            "{\n  \"defaults\": {,}\n}",
+            "line 2 column 16",
+        ),
+        (Format::Yaml, "defaults:\n  probes: [1", "line 3 column 1"),
+    ] {
+        let error = Layers::new()
+            .text(format, text)
+            .load()
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(line), "{format:?}: {error}");
+    }
 }

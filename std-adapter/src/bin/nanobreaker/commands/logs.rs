@@ -5,6 +5,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::arguments::Logs;
 use crate::failure::Failure;
 use crate::reading::{Keys, Notes, Ordered, Skipped, total_bytes};
+use crate::report;
 
 /// Opens the logs; no more than `most_keys` keys get a breaker, whatever the arguments say.
 pub(crate) fn open(logs: &Logs, most_keys: usize) -> Result<(Ordered, ProgressBar), Failure> {
@@ -35,4 +36,20 @@ fn progress(logs: &Logs) -> ProgressBar {
         (Some(bytes), Ok(style)) => ProgressBar::new(bytes).with_style(style),
         _ => ProgressBar::new_spinner(),
     }
+}
+
+/// Refuses logs without the field that was to tell the breakers apart: nobody wants what one breaker
+/// for all calls would do without having asked for it.
+pub(crate) fn check_keys(logs: &Logs, notes: &Notes) -> Result<(), Failure> {
+    match &logs.key_field {
+        Some(name) if notes.keys.len() > 0 && notes.keys.all_missing() => {
+            Err(Failure::NoKey(name.clone()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says what became of the lines, if there were any.
+pub(crate) fn no_calls(notes: &Notes) -> Failure {
+    Failure::NoCalls(report::skipped_lines(notes))
 }

@@ -13,18 +13,21 @@ use crate::report::{self, Replayed};
 /// Plays the logs and reports.
 pub(crate) fn replay(arguments: &Replay) -> Result<String, Failure> {
     let configuration = Configuration::load(&arguments.config)?;
-    let (mut logs, progress) = logs::open(&arguments.logs, usize::MAX)?;
+    let (mut ordered, progress) = logs::open(&arguments.logs, usize::MAX)?;
     let mut player = Player::new(configuration);
-    feed(&mut logs, |events, keys| {
+    feed(&mut ordered, |events, keys| {
         player.play(events, keys).map_err(Failure::from)
     })?;
     progress.finish_and_clear();
+    logs::check_keys(&arguments.logs, ordered.notes())?;
     let played = player.finish();
     let replayed = Replayed {
         config: arguments.config.display().to_string(),
-        span_us: played.span_us.ok_or(Failure::NoCalls)?,
+        span_us: played
+            .span_us
+            .ok_or_else(|| logs::no_calls(ordered.notes()))?,
         played,
-        notes: logs.notes(),
+        notes: ordered.notes(),
     };
     if let Some(path) = &arguments.timeline {
         draw(path, &replayed)?;

@@ -23,9 +23,10 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
                        to 18h, and not above max_open?";
         return Err(Failure::Arguments(problem.to_owned()));
     }
-    let (mut logs, progress) = logs::open(&arguments.logs, most_keys(candidates.len()))?;
-    let mut played = play_all(&mut logs, &candidates)?;
+    let (mut ordered, progress) = logs::open(&arguments.logs, most_keys(candidates.len()))?;
+    let mut played = play_all(&mut ordered, &candidates)?;
     progress.finish_and_clear();
+    logs::check_keys(&arguments.logs, ordered.notes())?;
     let score = |played: &Played| Score {
         saved: played.tally.saved,
         lost: played.tally.lost,
@@ -46,9 +47,9 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
         span_us: played
             .pop()
             .and_then(|one| one.span_us)
-            .ok_or(Failure::NoCalls)?,
+            .ok_or_else(|| logs::no_calls(ordered.notes()))?,
         choices,
-        skipped: &logs.notes().skipped,
+        notes: ordered.notes(),
     };
     if arguments.json {
         report::tune_json(&tuned)

@@ -83,6 +83,147 @@ fn what_never_happens_is_a_trap() {
     );
 }
 
+/// The setting that is warned of, settings that fall into the trap and some that nearly do, calls per
+/// second, and the timeout in seconds.
+type Case<'a> = (&'a str, &'a str, &'a str, Option<f64>, Option<u64>);
+
+/// Each trap with what falls into it, and what nearly does.
+#[test]
+fn every_trap_is_warned_of_and_its_neighbour_is_not() {
+    let calls = |size: u32, percent: u32, min_calls: u32| {
+        format!(
+            "window = {{ kind = 'calls', size = {size}, failure_rate_percent = {percent}, \
+             min_calls = {min_calls} }}"
+        )
+    };
+    let failures =
+        |threshold: u32| format!("window = {{ threshold = {threshold}, within = '5s' }}");
+    let consecutive =
+        |threshold: u32| format!("window = {{ kind = 'consecutive', threshold = {threshold} }}");
+    let buckets = |number: u32| format!("window = {{ kind = 'time', buckets = {number} }}");
+    let min_calls = |number: u32| format!("window = {{ kind = 'time', min_calls = {number} }}");
+    let cases: [Case; 19] = [
+        ("window.threshold", &failures(50), &failures(49), None, None),
+        (
+            "window.min_calls",
+            &min_calls(100),
+            &min_calls(99),
+            None,
+            None,
+        ),
+        (
+            "window.failure_rate_percent",
+            &calls(100, 100, 20),
+            &calls(100, 90, 20),
+            None,
+            None,
+        ),
+        (
+            "window.failure_rate_percent",
+            &calls(100, 91, 20),
+            &calls(100, 90, 20),
+            None,
+            None,
+        ),
+        (
+            "window.failure_rate_percent",
+            &calls(100, 5, 50),
+            &calls(100, 6, 50),
+            None,
+            None,
+        ),
+        ("window.kind", &consecutive(5), &consecutive(4), None, None),
+        ("window.buckets", &buckets(1), &buckets(2), None, None),
+        (
+            "window.kind",
+            &calls(400, 50, 20),
+            &calls(100, 50, 20),
+            Some(1.0),
+            None,
+        ),
+        (
+            "hung_after",
+            "hung_after = '5s'",
+            "hung_after = '4s'",
+            None,
+            Some(5),
+        ),
+        (
+            "slow_after",
+            "slow_after = '19ms'",
+            "slow_after = '20ms'",
+            None,
+            None,
+        ),
+        (
+            "slow_after",
+            "slow_after = '5s'",
+            "slow_after = '4s'",
+            None,
+            Some(5),
+        ),
+        (
+            "probe_lease",
+            "probe_lease = '1s'\nslow_after = '2s'",
+            "probe_lease = '1s'\nslow_after = '1s'",
+            None,
+            None,
+        ),
+        (
+            "open_for",
+            "open_for = '301s'",
+            "open_for = '300s'",
+            None,
+            None,
+        ),
+        ("max_open", "open_for = '1s'", "open_for = '2s'", None, None),
+        (
+            "max_open",
+            "max_open = '901s'\njitter_permille = 1",
+            "max_open = '900s'\njitter_permille = 1",
+            None,
+            None,
+        ),
+        (
+            "jitter_permille",
+            "max_open = '1m'",
+            "max_open = '10s'",
+            None,
+            None,
+        ),
+        (
+            "ramp",
+            "window = { threshold = 30 }",
+            "window = { threshold = 30 }\nramp = '1s'",
+            Some(100.0),
+            None,
+        ),
+        (
+            "successes",
+            "successes = 3",
+            "successes = 3\nprobes = 3",
+            None,
+            Some(5),
+        ),
+        (
+            "successes",
+            "successes = 30\nwindow = { threshold = 2 }",
+            "window = { threshold = 2 }",
+            Some(0.4),
+            None,
+        ),
+    ];
+    for (setting, trap, neighbour, rate, timeout_s) in cases {
+        assert_eq!(
+            settings_warned_of(trap, rate, timeout_s),
+            [setting],
+            "{trap}"
+        );
+        let none = settings_warned_of(neighbour, rate, timeout_s);
+        assert!(none.is_empty(), "{neighbour}: {none:?}");
+    }
+}
+
 #[test]
 fn a_hair_trigger_is_a_trap() {
     for toml in [

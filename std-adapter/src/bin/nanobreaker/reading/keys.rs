@@ -39,6 +39,11 @@ impl Keys {
         self.names.get(number as usize).map_or("", String::as_str)
     }
 
+    /// Whether no call had a key.
+    pub(crate) fn all_missing(&self) -> bool {
+        self.names.iter().all(String::is_empty)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }

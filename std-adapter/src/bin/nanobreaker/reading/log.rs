@@ -71,7 +71,7 @@ impl Log {
             let Some(line) = read else {
                 return Ok(None);
             };
-            let parsed = match utf8(line) {
+            let parsed = match utf8(line).map(|text| without_mark(text, number)) {
                 Ok(text) if text.trim().is_empty() => continue,
                 Ok(text) => match parser(&mut self.parser, text, &self.path, reading)? {
                     Some(parser) => parser
@@ -114,6 +114,14 @@ fn utf8(line: Line<'_>) -> Result<&str, Malformed> {
         Line::Whole(bytes) => str::from_utf8(bytes)
             .map_err(|error| Malformed::column(error.valid_up_to() + 1, "not UTF-8")),
         Line::TooLong => Err(Malformed::column(LONGEST, "longer than a megabyte")),
+    }
+}
+
+/// Some programs begin a file with a byte order mark.
+fn without_mark(text: &str, number: u64) -> &str {
+    match text.strip_prefix('\u{feff}') {
+        Some(text) if number == 1 => text,
+        _ => text,
     }
 }
 

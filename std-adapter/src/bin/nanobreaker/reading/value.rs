@@ -53,7 +53,8 @@ impl<'a> Value<'a> {
     fn shown(&self) -> Cow<'_, str> {
         match self {
             Self::Integer(number) => number.to_string().into(),
-            Self::Float(number) => number.to_string().into(),
+            // As Rust writes it in code: the very large with an exponent.
+            Self::Float(number) => format!("{number:?}").into(),
             Self::Boolean(value) => value.to_string().into(),
             // A line of a log can be anything: quoted, escaped and cut.
             Self::Text(text) => format!("{:?}", text.chars().take(40).collect::<String>()).into(),

@@ -49,9 +49,11 @@ fn words(explained: &Explained) -> String {
     for sentence in &explained.sentences {
         let _ = writeln!(text, "{sentence}");
     }
-    if !explained.traps.is_empty() {
-        text.push_str("\nTraps:\n");
-    }
+    text.push_str(if explained.traps.is_empty() {
+        "\nNo traps found.\n"
+    } else {
+        "\nTraps:\n"
+    });
     for trap in &explained.traps {
         let _ = writeln!(text, "  {}: {}.", trap.setting, trap.warning);
     }

@@ -15,14 +15,25 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// So many of what the noun names.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(number))
+}
+
 /// To three or so digits, in the two largest units.
 pub(crate) fn duration(us: u64) -> String {
     let rounded = match us {
-        0..1_000 => return format!("{us}us"),
+        0 => return "0s".to_owned(),
+        1..1_000 => return format!("{us}us"),
         1_000..10_000_000 => us.next_multiple_of(1_000),
         10_000_000..3_600_000_000 => us / 1_000_000 * 1_000_000,
         3_600_000_000..86_400_000_000 => us / 60_000_000 * 60_000_000,
-        _ => us / 3_600_000_000 * 3_600_000_000,
+        // Not in months and years, which are no fixed times.
+        _ => {
+            let hours = us / 3_600_000_000;
+            return format!("{}d {}h", count(hours / 24), hours % 24);
+        }
     };
     humantime::format_duration(Duration::from_micros(rounded)).to_string()
 }
@@ -67,9 +78,17 @@ mod tests {
     }
 
     #[test]
+    fn one_is_no_plural() {
+        assert_eq!(counted(1, "call"), "1 call");
+        assert_eq!(counted(2_000, "call"), "2,000 calls");
+    }
+
+    #[test]
     fn durations_have_no_more_digits_than_anyone_reads() {
-        let shown = [12, 2_300_000, 61_234_567, 3_723_000_000, 90_061_000_000].map(duration);
-        assert_eq!(shown, ["12us", "2s 300ms", "1m 1s", "1h 2m", "1day 1h"]);
+        let shown = [0, 12, 2_300_000, 61_234_567, 3_723_000_000].map(duration);
+        assert_eq!(shown, ["0s", "12us", "2s 300ms", "1m 1s", "1h 2m"]);
+        assert_eq!(duration(90_061_000_000), "1d 1h");
+        assert_eq!(duration(100_000_000_000_000), "1,157d 9h");
     }
 
     #[test]

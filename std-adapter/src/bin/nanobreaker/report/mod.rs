@@ -9,5 +9,6 @@ mod tune;
 
 pub(crate) use explain::{json as explain_json, text as explain_text};
 pub(crate) use replay::{Replayed, json as replay_json, table as replay_table};
+pub(crate) use skipped::lines as skipped_lines;
 pub(crate) use timeline::{page, svg as timeline};
 pub(crate) use tune::{Choice, Tuned, json as tune_json, text as tune_text};

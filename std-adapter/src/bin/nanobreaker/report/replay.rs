@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::reading::Notes;
 use crate::replaying::{Played, Tally, Trip};
-use crate::report::humane::{count, duration, seconds, share, time};
+use crate::report::humane::{count, counted, duration, seconds, share, time};
 use crate::report::skipped;
 
 /// What a replay came to, with what is needed to put it into words.
@@ -28,9 +28,9 @@ impl Replayed<'_> {
 pub(crate) fn table(replayed: &Replayed<'_>, trips: usize) -> String {
     let tally = &replayed.played.tally;
     let mut text = format!(
-        "{} against {} calls from {} to {} ({})\n\n",
+        "{} against {} from {} to {} ({})\n\n",
         replayed.config,
-        count(tally.calls),
+        counted(tally.calls, "call"),
         time(replayed.span_us.0),
         time(replayed.span_us.1),
         duration(replayed.length_us()),
@@ -51,9 +51,9 @@ pub(crate) fn table(replayed: &Replayed<'_>, trips: usize) -> String {
         }
     );
     let worker_seconds = format!(
-        "{:.1} worker-seconds; at most {} workers at once, {} for one call",
+        "{:.1} worker-seconds; at most {} at once, {} for one call",
         seconds(tally.saved_us),
-        count(tally.workers_freed_at_once),
+        counted(tally.workers_freed_at_once, "worker"),
         duration(tally.longest_saved_us),
     );
     let rows: [(&str, String, String); 8] = [
@@ -82,16 +82,14 @@ pub(crate) fn table(replayed: &Replayed<'_>, trips: usize) -> String {
             "all breakers together".to_owned(),
         ),
     ];
-    for (name, value, more) in &rows {
+    let keys = replayed.notes.keys.len() as u64;
+    let breakers = ("breakers", count(keys), String::new());
+    for (name, value, more) in rows.iter().chain((keys > 1).then_some(&breakers)) {
         let line = format!("{name:<20} {value:>12}  {more}");
         let _ = writeln!(text, "{}", line.trim_end());
     }
-    let keys = replayed.notes.keys.len();
-    if keys > 1 {
-        let _ = writeln!(text, "{:<20} {:>12}", "breakers", count(keys as u64));
-    }
     text.push_str(&trip_table(replayed, trips));
-    let skipped = skipped::lines(&replayed.notes.skipped);
+    let skipped = skipped::lines(replayed.notes);
     if !skipped.is_empty() {
         let _ = write!(text, "\n{}\n", skipped.join("\n"));
     }

@@ -2,16 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::reading::Skipped;
-use crate::report::humane::count;
+use crate::reading::{Notes, Skipped};
+use crate::report::humane::{count, counted};
 
 /// A line for each reason; nothing where all was played.
-pub(crate) fn lines(skipped: &Skipped) -> Vec<String> {
+pub(crate) fn lines(notes: &Notes) -> Vec<String> {
+    let skipped = &notes.skipped;
     let mut lines = Vec::new();
     if skipped.malformed > 0 {
         lines.push(format!(
-            "{} malformed lines skipped:",
-            count(skipped.malformed)
+            "{} skipped:",
+            counted(skipped.malformed, "malformed line")
         ));
         lines.extend(skipped.shown.iter().map(|line| format!("  {line}")));
         let more = skipped.malformed - skipped.shown.len() as u64;
@@ -21,14 +22,16 @@ pub(crate) fn lines(skipped: &Skipped) -> Vec<String> {
     }
     if skipped.out_of_order > 0 {
         lines.push(format!(
-            "{} calls left out: too far out of order (sorted within --sort lines)",
-            count(skipped.out_of_order)
+            "{} left out: too far out of order (sorted within --sort lines)",
+            counted(skipped.out_of_order, "call")
         ));
     }
     if skipped.beyond_keys > 0 {
         lines.push(format!(
-            "{} calls left out: of keys beyond --max-keys",
-            count(skipped.beyond_keys)
+            "{} left out: of keys beyond the first {} (as many as --max-keys and the memory \
+             for `tune` allow)",
+            counted(skipped.beyond_keys, "call"),
+            count(notes.keys.len() as u64)
         ));
     }
     lines

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::explaining::window_in_brief;
 use crate::failure::Failure;
-use crate::reading::Skipped;
+use crate::reading::Notes;
 use crate::replaying::Tally;
-use crate::report::humane::{count, duration, share, time};
+use crate::report::humane::{count, counted, duration, share, time};
 use crate::report::replay::tally_json;
 use crate::report::skipped;
 
@@ -27,20 +27,20 @@ pub(crate) struct Tuned<'a> {
     pub(crate) span_us: (i64, i64),
     /// From the one that loses least to the one that saves most.
     pub(crate) choices: Vec<Choice>,
-    pub(crate) skipped: &'a Skipped,
+    pub(crate) notes: &'a Notes,
 }
 
 /// For people.
 pub(crate) fn text(tuned: &Tuned<'_>) -> Result<String, Failure> {
     let calls = tuned.choices.first().map_or(0, |choice| choice.tally.calls);
     let mut text = format!(
-        "# {} configurations against {} calls from {} to {}\n",
-        tuned.tried,
-        count(calls),
+        "# {} against {} from {} to {}\n",
+        counted(tuned.tried as u64, "configuration"),
+        counted(calls, "call"),
         time(tuned.span_us.0),
         time(tuned.span_us.1),
     );
-    for line in skipped::lines(tuned.skipped) {
+    for line in skipped::lines(tuned.notes) {
         let _ = writeln!(text, "# {line}");
     }
     if tuned.choices.iter().all(|choice| choice.tally.saved == 0) {
@@ -110,7 +110,7 @@ pub(crate) fn json(tuned: &Tuned<'_>) -> Result<String, Failure> {
         "from": time(tuned.span_us.0),
         "to": time(tuned.span_us.1),
         "best": choices,
-        "skipped": skipped::json(tuned.skipped),
+        "skipped": skipped::json(&tuned.notes.skipped),
     });
     Ok(format!("{report:#}\n"))
 }

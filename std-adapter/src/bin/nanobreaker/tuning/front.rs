@@ -44,8 +44,8 @@ fn front(scores: &[Score], most_lost: u64) -> Vec<usize> {
     front
 }
 
-/// At most `most` candidates of the front, which lose no more than `most_lost`, as different as can be: its two ends, and again and again
-/// the one that is furthest from those chosen. With `most` 1, the one that saves most for what it
+/// At most `most` candidates of the front, which lose no more than `most_lost`, as different as can
+/// be: its two ends, and again and again the one that is furthest from those chosen. With `most` 1, the one that saves most for what it
 /// loses.
 pub(crate) fn best(scores: &[Score], most_lost: u64, most: usize) -> Vec<usize> {
     let front = front(scores, most_lost);

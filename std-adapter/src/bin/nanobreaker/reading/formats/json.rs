@@ -14,7 +14,7 @@ pub(crate) fn parse<'a>(line: &'a str, columns: &Columns) -> Result<Record<'a>, 
     let found = Object { columns }
         .deserialize(&mut reader)
         .and_then(|found| reader.end().map(|()| found))
-        .map_err(|error| Malformed::column(error.column(), without_place(&error)))?;
+        .map_err(|error| Malformed::column(error.column().max(1), without_place(&error)))?;
     found.record(columns)
 }
 

@@ -33,10 +33,13 @@ impl Format {
     pub(crate) fn of(line: &str) -> Option<Self> {
         let line = line.trim_start();
         let is_dated = |bracket: &str| bracket.contains('/') && bracket.matches(':').count() >= 3;
-        if line.starts_with('{') {
+        let bracketed = line.strip_prefix('[');
+        // A list of objects is no log, but JSON can tell best what is wrong with it.
+        let is_list = bracketed.is_some_and(|rest| rest.trim_start().starts_with('{'));
+        if line.starts_with('{') || is_list {
             return Some(Self::Json);
         }
-        if line.starts_with('[') {
+        if bracketed.is_some() {
             return Some(Self::Envoy);
         }
         let kind = line.split(' ').next().unwrap_or_default();
@@ -92,8 +95,7 @@ impl Parser {
     ) -> Result<(Self, First), Malformed> {
         Ok(match format {
             Format::Csv => {
-                let header = first_line.trim_start_matches('\u{feff}');
-                let csv = Csv::from_header(header, columns)?;
+                let csv = Csv::from_header(first_line, columns)?;
                 (Self::Csv(Box::new(csv)), First::Header)
             }
             Format::Json => (Self::Json, First::Call),
