@@ -206,6 +206,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             state: &self.state,
             clock: &self.clock,
             generation,
+            layout: None,
         }
     }
 

@@ -203,6 +203,9 @@ impl FailuresRule {
                         }
                         // The clock was set back: that failure is as near as one so far ago.
                         Found::Newer if self.within.is_near(slot, now, STAMP) => break,
+                        Found::Newer | Found::Free { .. } if !call.layout_stands() => {
+                            return Verdict::Stale;
+                        }
                         Found::Newer | Found::Free { own: true } => {}
                         Found::Free { own: false } if call.is_current() => {}
                         Found::Free { own: false } => return Verdict::Stale,

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::outcome::Outcome;
 use crate::state::State;
 use crate::sync::{Ordering, Raw, Word};
+use crate::window::parts::Layout;
 use crate::window::tagged;
 
 /// What a window says to one more outcome.
@@ -39,6 +40,8 @@ pub(crate) struct Call<'a, C> {
     pub(crate) state: &'a Word,
     pub(crate) clock: &'a C,
     pub(crate) generation: u16,
+    /// How the window's words are laid out, where that can change under this call.
+    pub(crate) layout: Option<Layout<'a>>,
 }
 
 impl<C: Clock> Call<'_, C> {
@@ -57,6 +60,24 @@ impl<C> Call<'_, C> {
     pub(crate) fn is_current(&self) -> bool {
         // Relaxed: ordered behind the acquire load of the window's word, see above.
         State::from_raw(self.state.load(Ordering::Relaxed)).generation() == self.generation
+    }
+
+    /// Whether the window's words are still laid out as when this call read its rule.
+    ///
+    /// Ask after the word in question was loaded with acquire, as for [`is_current`](Self::is_current):
+    /// who lays the words out anew first says so, and then changes each of them with release.
+    pub(crate) fn layout_stands(&self) -> bool {
+        self.layout.is_none_or(Layout::stands)
+    }
+
+    /// The same call in the generation that the breaker is in now.
+    pub(crate) fn in_present_generation(&self) -> Self {
+        // Relaxed: the state word stands alone.
+        let generation = State::from_raw(self.state.load(Ordering::Relaxed)).generation();
+        Self {
+            generation,
+            ..*self
+        }
     }
 }
 
