@@ -17,6 +17,7 @@ mod explore;
 mod rig;
 mod windows;
 
+mod adjusting;
 mod generations;
 #[cfg(not(loom_first_read_writes))]
 mod healthy;
