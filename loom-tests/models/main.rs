@@ -18,6 +18,7 @@ mod rig;
 mod windows;
 
 mod adjusting;
+mod configuring;
 mod generations;
 #[cfg(not(loom_first_read_writes))]
 mod healthy;
