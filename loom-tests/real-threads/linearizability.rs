@@ -12,6 +12,8 @@ mod history;
 mod model;
 #[path = "random.rs"]
 mod random;
+#[path = "stripes.rs"]
+mod stripes;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,9 +23,10 @@ use model::play::any;
 use model::settings::{Settings, WindowKind};
 use model::time::Moment;
 use model::{Answer, Model, Name, Operation};
-use nanobreaker_core::window::{Adjustable, StripedTime, Stripes, Window, WithSlow};
+use nanobreaker_core::window::{Adjustable, StripedTime, Window, WithSlow};
 use nanobreaker_core::{Breaker, Clock, ManualClock, Outcome, Token};
 use random::Random;
+use stripes::ByThread;
 
 const THREADS: usize = 3;
 
@@ -373,20 +376,6 @@ fn the_time_window_is_linearizable() {
         percent: 60,
         min_calls: 3,
     });
-}
-
-/// Each thread has a stripe of its own.
-struct ByThread;
-
-impl Stripes for &ByThread {
-    fn stripe(&self) -> usize {
-        thread_local!(static STRIPE: usize = {
-            static NEXT: AtomicUsize = AtomicUsize::new(0);
-            // Relaxed: the numbers only need to differ.
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        });
-        STRIPE.with(|stripe| *stripe)
-    }
 }
 
 /// A thread that sums may miss a good call whose `record` has not returned. Such a call has its place

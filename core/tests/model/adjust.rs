@@ -107,18 +107,18 @@ impl Model {
 
     /// What a snapshot shows of an open time settles what jitter left open.
     pub fn settled(mut self, snapshot: &Snapshot, now: Moment) -> Self {
-        if let (
-            Stage::Open {
-                retry_at, jitter, ..
-            },
-            Phase::Open,
-            Some(ms),
-        ) = (&mut self.stage, snapshot.phase, snapshot.time_left_ms)
-        {
-            if *jitter > 0 {
+        match (&mut self.stage, snapshot.phase, snapshot.time_left_ms) {
+            (
+                Stage::Open {
+                    retry_at, jitter, ..
+                },
+                Phase::Open,
+                Some(ms),
+            ) if *jitter > 0 => {
                 *retry_at = now + i128::from(ms);
                 *jitter = 0;
             }
+            _ => {}
         }
         self
     }
