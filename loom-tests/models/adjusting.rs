@@ -190,3 +190,19 @@ fn a_success_is_no_failure_by_another_rule() {
     beside(|| time(3), || consecutive(3), Outcome::Success)
         .exactly([(Recorded::Counted, 3), (Recorded::Stale, 3)]);
 }
+
+/// A success by the rule of before does not end a row among words that are no longer counts: the
+/// failure that came after the adjusting stays.
+#[test]
+fn a_stalled_success_wipes_nothing() {
+    model(WIDELY, || Setup::new(|| consecutive(3), || failures(3)))
+        .threads([
+            |setup: &Setup| {
+                assert!(setup.adjust(), "nobody else adjusts");
+                setup.rig.fail()
+            },
+            |setup| Some(setup.record(Outcome::Success)),
+        ])
+        .end(|setup, recorded| (recorded, setup.failures_to_trip()))
+        .exactly([([Some(Recorded::Counted); 2], 2)]);
+}

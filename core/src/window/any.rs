@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::config::ConfigError;
-use crate::sync::{Ordering, Word, const_unless_loom, fence};
+use crate::sync::{Word, const_unless_loom};
 use crate::window::adjustable::Adopt;
 use crate::window::calls::CallsRule;
 use crate::window::consecutive::ConsecutiveRule;
@@ -166,10 +166,7 @@ impl<const WORDS: usize> Judge for AnyWindow<WORDS> {
 /// A verdict may come from words that are those of another rule meanwhile.
 #[cold]
 fn unless_laid_out_anew<C>(call: &Call<'_, C>) -> Verdict {
-    // Acquire: pairs with the release by which words are laid out anew, also where they were summed
-    // by relaxed loads. Who read one of those then finds that the layout no longer stands.
-    fence(Ordering::Acquire);
-    if call.layout_stands() {
+    if call.layout_still_stands() {
         Verdict::Trips
     } else {
         Verdict::Stale

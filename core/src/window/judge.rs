@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::outcome::Outcome;
 use crate::state::State;
-use crate::sync::{Ordering, Raw, Word};
+use crate::sync::{Ordering, Raw, Word, fence};
 use crate::window::parts::Layout;
 use crate::window::tagged;
 
@@ -68,6 +68,15 @@ impl<C> Call<'_, C> {
     /// who lays the words out anew first says so, and then changes each of them with release.
     pub(crate) fn layout_stands(&self) -> bool {
         self.layout.is_none_or(Layout::stands)
+    }
+
+    /// The same, after words were loaded relaxed.
+    pub(crate) fn layout_still_stands(&self) -> bool {
+        self.layout.is_none_or(|layout| {
+            // Acquire: pairs with the release by which words are laid out anew.
+            fence(Ordering::Acquire);
+            layout.stands()
+        })
     }
 
     /// The same call in the generation that the breaker is in now.
