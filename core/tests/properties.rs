@@ -58,8 +58,9 @@ fn settings() -> impl Strategy<Value = Settings> {
     );
     let counts = (1..=4_u32, 1..=4_u32, 1..=3_u32);
     let latch = prop::bool::weighted(0.05);
-    (window(), slow, times, counts, latch).prop_map(
-        |(window, slow, (open_for_ms, factor, lease_ms, ramp_ms), counts, latch)| {
+    let jitter = prop_oneof![3 => Just(0), 1 => Just(1_000), 1 => 1..=1_000_u32];
+    (window(), slow, times, counts, latch, jitter).prop_map(
+        |(window, slow, (open_for_ms, factor, lease_ms, ramp_ms), counts, latch, jitter)| {
             let (probes, successes, failures) = counts;
             Settings {
                 window,
@@ -74,6 +75,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                 lease_ms,
                 ramp_ms,
                 latch,
+                jitter_permille: jitter,
             }
         },
     )
@@ -143,6 +145,7 @@ fn step(clock_goes_back: bool) -> BoxedStrategy<Step> {
         1 => Just(Step::Reset),
         1 => any::<bool>().prop_map(Step::Observe),
         1 => prop_oneof![Just(Step::Restart), any::<u32>().prop_map(Step::Seed)],
+        2 => settings().prop_map(Step::Adjust),
         12 => amount().prop_map(Step::Wait),
         4 => amount().prop_map(back),
     ]
@@ -154,7 +157,8 @@ fn script(clock_goes_back: bool) -> impl Strategy<Value = Script> {
     let through = prop_oneof![
         Just(Through::ItsOwn),
         Just(Through::Any),
-        Just(Through::Striped)
+        Just(Through::Striped),
+        Just(Through::Adjustable),
     ];
     (settings(), through, clock(), steps).prop_map(|(settings, through, clock, steps)| Script {
         settings,

@@ -17,6 +17,8 @@ mod explore;
 mod rig;
 mod windows;
 
+mod adjusting;
+mod configuring;
 mod generations;
 #[cfg(not(loom_first_read_writes))]
 mod healthy;

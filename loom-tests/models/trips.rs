@@ -52,11 +52,11 @@ fn three_failures_trip<W: Window + Send + Sync + 'static>(window: fn(u32) -> W) 
 for_each_window!(three_failures_trip: failures consecutive history time striped with_slow any);
 
 /// Promise 3, in different buckets: each of two threads adds to its own bucket and then sums both;
-/// at least one must see the other, also where it read the clock a bucket earlier.
-#[test]
-fn failures_in_two_buckets_trip() {
-    model(Bound::Exhaustive, || {
-        Rig::new(windows::time(2), config()).with_tokens(2)
+/// at least one must see the other, also where it read the clock a bucket earlier. Striped, the two
+/// threads are in two stripes.
+fn failures_in_two_buckets_trip<W: Window + Send + Sync + 'static>(window: fn(u32) -> W) {
+    model(Bound::Exhaustive, move || {
+        Rig::new(window(2), config()).with_tokens(2)
     })
     .threads([
         |rig| {
@@ -71,6 +71,7 @@ fn failures_in_two_buckets_trip() {
     .end(|rig, _| tripped_by(rig))
     .exactly([0, 1]);
 }
+for_each_window!(failures_in_two_buckets_trip: time striped any);
 
 /// Promise 3, where a success fills the minimum: the call that fills it is judged, whichever it is.
 fn the_call_that_fills_the_minimum_trips<W: Window + Send + Sync + 'static>(window: fn(u32) -> W) {

@@ -1,5 +1,6 @@
 //! Everything at once for a while: a flapping dependency, many generations, permits dropped, leaked
-//! and doubled, operators, a clock that jumps; and what must hold nevertheless.
+//! and doubled, operators, settings that are replaced, a clock that jumps; and what must hold
+//! nevertheless.
 //!
 //! `NANOBREAKER_STRESS_SECONDS` says for how long (2 by default, for each window).
 
@@ -11,15 +12,18 @@
 
 #[path = "random.rs"]
 mod random;
+#[path = "stripes.rs"]
+mod stripes;
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use nanobreaker_core::window::{AnyWindow, Window, WithSlow};
+use nanobreaker_core::window::{Adjustable, AnyWindow, StripedTime, Window, WithSlow};
 use nanobreaker_core::{
     Breaker, Cause, Clock, Config, ManualClock, Observer, Outcome, Phase, Token, Transition,
 };
 use random::Random;
+use stripes::ByThread;
 
 const WORKERS: u64 = 4;
 const PROBES: u32 = 3;
@@ -81,6 +85,9 @@ impl Observer for &Ledger {
 
 type Stressed<'a, W> = Breaker<W, &'a ManualClock, &'a Ledger>;
 
+/// Replaces the settings by others, or by those at first.
+type Adjust<W> = fn(&Stressed<'_, W>, Option<&mut Random>) -> bool;
+
 /// A call in progress.
 struct InProgress {
     token: Token,
@@ -94,6 +101,7 @@ fn work<W: Window>(
     breaker: &Stressed<'_, W>,
     ledger: &Ledger,
     stop: &AtomicBool,
+    adjust: Option<Adjust<W>>,
     seed: u64,
 ) -> u64 {
     let mut random = Random::new(seed);
@@ -102,6 +110,9 @@ fn work<W: Window>(
     while !stop.load(Ordering::Relaxed) {
         steps += 1;
         meddle(breaker, &mut random);
+        if let (Some(adjust), 0) = (adjust, random.below(200)) {
+            adjust(breaker, Some(&mut random));
+        }
         let began = ledger.generations.load(Ordering::Relaxed);
         match breaker.allow() {
             Ok(permit) => {
@@ -173,18 +184,31 @@ fn meddle<W: Window>(breaker: &Stressed<'_, W>, random: &mut Random) {
     }
 }
 
-fn stress<W: Window + Sync>(window: W) {
-    let config = Config::builder()
-        .open_for_ms(20)
+/// Others than at first with `random`: no longer open times, no more probes.
+fn config(mut random: Option<&mut Random>) -> Config {
+    let mut any = |at_first: u32, others: u64| match &mut random {
+        Some(random) => 1 + random.below(others) as u32,
+        None => at_first,
+    };
+    Config::builder()
+        .open_for_ms(any(20, LONGEST_OPEN_MS.into()).into())
         .max_open_ms(LONGEST_OPEN_MS.into())
-        .probes(PROBES)
-        .successes(4)
-        .failures(2)
-        .probe_lease_ms(30)
-        .ramp_ms(40)
-        .jitter_permille(200)
+        .probes(any(PROBES, PROBES.into()))
+        .successes(any(4, 4))
+        .failures(any(2, 2))
+        .probe_lease_ms(any(30, 60).into())
+        .ramp_ms(any(40, 80).into())
+        .jitter_permille(any(200, 1_000))
         .build()
-        .expect("a valid configuration");
+        .expect("a valid configuration")
+}
+
+fn stress<W: Window + Sync>(window: W) {
+    stress_adjusting(window, None);
+}
+
+fn stress_adjusting<W: Window + Sync>(window: W, adjust: Option<Adjust<W>>) {
+    let config = config(None);
     let clock = ManualClock::new(1_000);
     let ledger = Ledger::new();
     let breaker = Breaker::with_observer(window, config, &clock, &ledger);
@@ -194,7 +218,7 @@ fn stress<W: Window + Sync>(window: W) {
     let calls: Vec<u64> = std::thread::scope(|scope| {
         let (breaker, ledger, stop) = (&breaker, &ledger, &stop);
         let workers: Vec<_> = (1..=WORKERS)
-            .map(|seed| scope.spawn(move || work(breaker, ledger, stop, seed)))
+            .map(|seed| scope.spawn(move || work(breaker, ledger, stop, adjust, seed)))
             .collect();
         while Instant::now() < ends && !workers.iter().any(|worker| worker.is_finished()) {
             std::thread::sleep(Duration::from_millis(20));
@@ -218,6 +242,9 @@ fn stress<W: Window + Sync>(window: W) {
         "of each transition the observer is told once"
     );
     is_not_wedged(&breaker);
+    if let Some(adjust) = adjust {
+        assert!(adjust(&breaker, None), "nobody else adjusts");
+    }
     trips_as_ever(&breaker);
 }
 
@@ -267,6 +294,37 @@ fn the_calls_windows_withstand() {
 #[test]
 fn the_time_window_withstands() {
     stress(AnyWindow::<8>::time(1_000, 4, 50, 5).expect("valid"));
+}
+
+#[test]
+fn the_striped_time_window_withstands() {
+    stress(StripedTime::<_, 3, 4>::new(1_000, 4, 50, 5, &ByThread).expect("valid"));
+}
+
+/// Any kind of window, of any size that fits; at first the failure ring.
+fn any(random: Option<&mut Random>) -> AnyWindow<8> {
+    let Some(random) = random else {
+        return AnyWindow::failures(5, 1_000).expect("valid");
+    };
+    let window = match random.below(6) {
+        0 | 1 => AnyWindow::failures(4 + random.below(4) as u32, 500 + random.below(1_000)),
+        2 => AnyWindow::consecutive(4 + random.below(4) as u32),
+        3 => AnyWindow::calls(10 + random.below(10) as u32, 50, 5),
+        4 => AnyWindow::calls(100 + random.below(2) as u32, 50, 5),
+        _ => AnyWindow::time(500 + random.below(1_000), 2 + random.below(3) as u32, 50, 5),
+    };
+    window.expect("valid")
+}
+
+#[test]
+fn an_adjusted_window_withstands() {
+    stress_adjusting(
+        Adjustable::new(any(None)),
+        Some(|breaker, random| match random {
+            Some(random) => breaker.adjust(&any(Some(random)), config(Some(random))),
+            None => breaker.adjust(&any(None), config(None)),
+        }),
+    );
 }
 
 #[test]

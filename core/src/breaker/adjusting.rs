@@ -16,8 +16,11 @@ impl<W: Replaceable, C: Clock, O: Observer> Breaker<Adjustable<W>, C, O> {
     ///
     /// * The calls in the window stay and are judged by the new rule at once: five recent failures
     ///   trip when the threshold is set to five. They stay too where they have to move (another size
-    ///   or span); an outcome that is recorded in that very moment is not counted. A window of
-    ///   another kind starts empty.
+    ///   or span), and a window of another kind starts empty; an outcome that is recorded in that very
+    ///   moment counts once or not at all, whatever it was answered (where it was half in a window
+    ///   of many calls, it counts as a success).
+    /// * A failure that is recorded while a threshold falls may be judged by the old one: then the
+    ///   next failure trips.
     /// * An open breaker stays open for what was left, at most for its new open time.
     /// * Probes in flight get a new lease.
     ///

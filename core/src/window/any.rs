@@ -134,7 +134,8 @@ impl<const WORDS: usize> Judge for AnyWindow<WORDS> {
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
         let head = self.rule.head();
         let words = &self.words;
-        match head.kind() {
+        let call = &call.under(self.rule.layout(head));
+        let verdict = match head.kind() {
             Kind::Failures if bad => {
                 FailuresRule::from_parts(self.rule.parts(head)).count(words, bad, call)
             }
@@ -142,6 +143,10 @@ impl<const WORDS: usize> Judge for AnyWindow<WORDS> {
             Kind::Consecutive => ConsecutiveRule::from_parts(head.parts()).count(words, bad, call),
             Kind::Calls => CallsRule::from_parts(self.rule.parts(head)).count(words, bad, call),
             Kind::Time => TimeRule::from_parts(self.rule.parts(head)).count(words, bad, call),
+        };
+        match verdict {
+            Verdict::Trips => unless_laid_out_anew(call),
+            verdict => verdict,
         }
     }
 
@@ -155,9 +160,23 @@ impl<const WORDS: usize> Judge for AnyWindow<WORDS> {
     }
 }
 
+/// A verdict may come from words that are those of another rule meanwhile.
+#[cold]
+fn unless_laid_out_anew<C>(call: &Call<'_, C>) -> Verdict {
+    if call.layout_still_stands() {
+        Verdict::Trips
+    } else {
+        Verdict::Stale
+    }
+}
+
 /// Where both rules read the same words the new one goes on with them. Where calls are to stand
 /// elsewhere they move, and in that moment no outcome is judged. A window of another kind starts
 /// empty: the one before it has not kept what it needs.
+///
+/// A thread that read the old rule and then stalled must not write by it among the words of the new
+/// one. So the layout has a number, which changes first; then every word changes. Who is about to
+/// write asks for the number after it loaded the word: either it finds another, or its exchange fails.
 impl<const WORDS: usize> Adopt for AnyWindow<WORDS> {
     fn adopt<C: Clock>(&self, like: &Self, call: &Call<'_, C>) -> Verdict {
         let (old, new) = (self.rule.head(), like.rule.head());
@@ -167,10 +186,6 @@ impl<const WORDS: usize> Adopt for AnyWindow<WORDS> {
         }
         let words = &self.words;
         let go_on = || self.rule.store(new.kind(), parts);
-        let start_empty = || {
-            self.rule.suspend();
-            tagged::empty(words, call);
-        };
         match (old.kind(), new.kind()) {
             (Kind::Failures, Kind::Failures) => {
                 let (old, new) = (
@@ -181,7 +196,6 @@ impl<const WORDS: usize> Adopt for AnyWindow<WORDS> {
                     go_on();
                     return new.gather(old, words, call);
                 }
-                start_empty();
             }
             (Kind::Consecutive, Kind::Consecutive) => {
                 go_on();
@@ -189,27 +203,43 @@ impl<const WORDS: usize> Adopt for AnyWindow<WORDS> {
             }
             (Kind::Calls, Kind::Calls) => {
                 let (old, new) = (CallsRule::from_parts(was), CallsRule::from_parts(parts));
-                if !new.has_layout_of(old) {
-                    let outcomes = old.outcomes(words, call);
-                    start_empty();
-                    new.refill(words, &outcomes, call);
+                if new.has_layout_of(old) {
+                    go_on();
+                    return new.judge(words, call);
                 }
+                let call = &self.suspend(call);
+                let outcomes = old.outcomes(words, call);
+                tagged::clear(words);
+                new.refill(words, &outcomes, call);
                 go_on();
                 return new.judge(words, call);
             }
             (Kind::Time, Kind::Time) => {
                 let (old, new) = (TimeRule::from_parts(was), TimeRule::from_parts(parts));
-                if !new.has_layout_of(old) {
-                    let calls = old.calls(words, call);
-                    start_empty();
-                    new.refill(words, &calls, call);
+                if new.has_layout_of(old) {
+                    go_on();
+                    return new.judge(words, call);
                 }
+                let call = &self.suspend(call);
+                let calls = old.calls(words, call);
+                tagged::clear(words);
+                new.refill(words, &calls, call);
                 go_on();
                 return new.judge(words, call);
             }
-            _ => start_empty(),
+            _ => {}
         }
+        self.rule.suspend();
+        tagged::clear(words);
         go_on();
         Verdict::Holds
+    }
+}
+
+impl<const WORDS: usize> AnyWindow<WORDS> {
+    /// From here on nothing is judged. Returns `call` in the generation of what was before.
+    fn suspend<'a, C>(&self, call: &Call<'a, C>) -> Call<'a, C> {
+        self.rule.suspend();
+        call.in_present_generation()
     }
 }

@@ -136,7 +136,7 @@ fn succeed<C>(word: &Word, call: &Call<'_, C>) {
     // Relaxed: only a word of this very generation is replaced, and the exchange continues the
     // release sequence of the one that put the tag there.
     let _ = word.update(Ordering::Relaxed, Ordering::Relaxed, |seen| {
-        if tag(seen) == call.generation() && content(seen) != 0 {
+        if tag(seen) == call.generation() && content(seen) != 0 && call.layout_still_stands() {
             ControlFlow::Continue(tagged(call.generation(), 0))
         } else {
             ControlFlow::Break(())

@@ -204,6 +204,7 @@ impl FailuresRule {
         // beyond any stamp.
         let age = mine.wrapping_sub(slot);
         self.within().is_shorter_than(age, STAMP)
+            && call.layout_stands()
             && word
                 .exchange(slot, mine, Ordering::Release, Ordering::Acquire)
                 .is_ok()
@@ -245,6 +246,9 @@ impl FailuresRule {
                         }
                         // The clock was set back: that failure is as near as one so far ago.
                         Found::Newer if self.within().is_near(slot, now, STAMP) => break,
+                        Found::Newer | Found::Free { .. } if !call.layout_stands() => {
+                            return Verdict::Stale;
+                        }
                         Found::Newer | Found::Free { own: true } => {}
                         Found::Free { own: false } if call.is_current() => {}
                         Found::Free { own: false } => return Verdict::Stale,

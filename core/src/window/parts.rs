@@ -35,7 +35,8 @@ impl Parts {
     };
 }
 
-/// Bits of the head: the kind, above it the percentage, above it the count.
+/// Bits of the head: the kind, the number of the layout, above it the percentage, above it the count.
+const LAYOUT: u32 = 3;
 const PERCENT: u32 = 8;
 const COUNT: u32 = 16;
 
@@ -50,6 +51,20 @@ pub(super) struct RuleCell {
     min_calls: Setting,
 }
 
+/// How words are laid out: known from when a rule was read, so that its reader can ask whether that
+/// still stands. Kind and number tell; the number comes round again after 32 other layouts.
+#[derive(Clone, Copy)]
+pub(crate) struct Layout<'a> {
+    head: &'a Setting,
+    seen: u8,
+}
+
+impl Layout<'_> {
+    pub(super) fn stands(self) -> bool {
+        self.head.load() as u8 == self.seen
+    }
+}
+
 /// What one load of a rule tells: its kind, and the numbers that fit beside it.
 #[derive(Clone, Copy)]
 pub(super) struct Head(u32);
@@ -61,7 +76,7 @@ impl Head {
 
     #[inline]
     pub(super) const fn kind(self) -> Kind {
-        match self.0 as u8 {
+        match self.0 & ((1 << LAYOUT) - 1) {
             0 => Kind::Failures,
             1 => Kind::Consecutive,
             2 => Kind::Calls,
@@ -99,6 +114,15 @@ impl RuleCell {
         Head(self.head.load())
     }
 
+    /// The layout that `head` was read with.
+    #[inline]
+    pub(super) fn layout(&self, head: Head) -> Layout<'_> {
+        Layout {
+            head: &self.head,
+            seen: head.0 as u8,
+        }
+    }
+
     /// All numbers: two loads more.
     #[inline]
     pub(super) fn parts(&self, head: Head) -> Parts {
@@ -113,11 +137,19 @@ impl RuleCell {
         self.ms.store(parts.ms);
         self.min_calls.store(parts.min_calls);
         // Last: who sees the new kind sees its numbers.
-        self.head.store(Head::new(kind, parts).0);
+        self.head
+            .store(Head::new(kind, parts).0 | self.layout_number());
     }
 
-    /// Until the next `store` nothing is judged.
+    /// Until the next `store` nothing is judged, and from here on the layout is another one.
     pub(super) fn suspend(&self) {
-        self.head.store(Head::new(Kind::Changing, Parts::NONE).0);
+        let next = self.layout_number() + (1 << LAYOUT);
+        let changing = Head::new(Kind::Changing, Parts::NONE).0;
+        self.head.store(changing | u32::from(next as u8));
+    }
+
+    /// In its place within the head.
+    fn layout_number(&self) -> u32 {
+        u32::from(self.head.load() as u8) >> LAYOUT << LAYOUT
     }
 }

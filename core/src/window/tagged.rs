@@ -25,13 +25,15 @@ pub(crate) const fn content(word: Raw) -> Raw {
 }
 
 /// The content as `call`'s generation sees it: 0, which every window takes for "empty", where the
-/// word is another generation's; `None` where the call's own generation is over, so that the word
-/// must not be touched.
+/// word is another generation's; `None` where the call's own generation is over, or the words are no
+/// longer laid out as it knows them, so that the word must not be touched.
 ///
 /// `word` must have been loaded with acquire.
 #[inline]
 pub(crate) fn content_for<C>(word: Raw, call: &Call<'_, C>) -> Option<Raw> {
-    if tag(word) == call.generation() {
+    if !call.layout_stands() {
+        None
+    } else if tag(word) == call.generation() {
         Some(content(word))
     } else if call.is_current() {
         Some(0)
@@ -51,16 +53,16 @@ pub(crate) fn put<C>(word: &Word, seen: Raw, content: Raw, call: &Call<'_, C>) -
             .is_ok()
 }
 
-/// Empties all words of `call`'s generation.
-pub(crate) fn empty<C>(words: &[Word], call: &Call<'_, C>) {
+/// Empties all words, whatever they hold, for another layout.
+///
+/// Each becomes another value than it was, so that the exchange of a thread that loaded it before
+/// fails: that thread then loads it again, with acquire, and finds that the layout no longer stands.
+/// Empty is empty under any tag; so the tag makes the difference.
+pub(crate) fn clear(words: &[Word]) {
     for word in words {
-        // Acquire, release: the rule of all windows, see the module's head.
-        let _ = word.update(Ordering::Release, Ordering::Acquire, |seen| {
-            if tag(seen) == call.generation() && content(seen) != 0 {
-                core::ops::ControlFlow::Continue(tagged(call.generation(), 0))
-            } else {
-                core::ops::ControlFlow::Break(())
-            }
+        // Release: pairs with the acquire of those threads.
+        let _ = word.update(Ordering::Release, Ordering::Relaxed, |seen| {
+            core::ops::ControlFlow::<(), Raw>::Continue(tagged(tag(seen).wrapping_add(1), 0))
         });
     }
 }

@@ -190,6 +190,7 @@ impl TimeRule {
         // Far beyond any count where the word is another bucket's.
         let count = seen.wrapping_sub(tagged(call.generation(), place.lap << COUNT_BITS));
         (Raw::from(self.rate.min_calls())..MAX_COUNT).contains(&count)
+            && call.layout_stands()
             && word
                 .exchange(seen, seen + 1, Ordering::Release, Ordering::Acquire)
                 .is_ok()

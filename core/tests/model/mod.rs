@@ -4,11 +4,12 @@
 //! [`Model::after`] says for one operation which answers are allowed, and what the breaker is
 //! afterwards with each. Mostly there is one; where a clock jumped or words are too narrow to know,
 //! there are several, and whoever checks a real breaker goes on with those that agree with it.
-//! The model has no jitter.
+//! Jitter leaves a range, until a snapshot shows what it came to.
 
 // Each test that includes this module uses its own part of it.
 #![allow(dead_code, unreachable_pub, reason = "shared by several tests")]
 
+mod adjust;
 pub mod play;
 pub mod settings;
 pub mod time;
@@ -45,6 +46,8 @@ pub enum Operation {
     Observe(bool),
     /// Its state is saved, and restored at once.
     Restart,
+    /// Other settings take the place of these.
+    Adjust(Settings),
 }
 
 /// What a breaker answered.
@@ -183,7 +186,10 @@ enum Stage {
         since: Option<Moment>,
     },
     Open {
+        /// The latest moment,
         retry_at: Moment,
+        /// and how much earlier it may be.
+        jitter: i128,
         /// Whether the time was asked for, instead of computed.
         asked: bool,
     },
@@ -266,6 +272,7 @@ impl Model {
                 vec![next.answers(Allowed::Done, vec![told])]
             }
             Operation::Restart => self.restart(now),
+            Operation::Adjust(settings) => self.adjust(&settings, now),
             Operation::Observe(on) => {
                 let mut next = self.clone();
                 next.observing = on;
@@ -341,9 +348,13 @@ impl Model {
 
     fn times_left(&self, now: Moment) -> Vec<Option<RangeInclusive<i128>>> {
         match self.stage {
-            Stage::Open { retry_at, asked } => {
+            Stage::Open {
+                retry_at,
+                jitter,
+                asked,
+            } => {
                 let ms = self.open_ms(asked);
-                let left = Span::open(ms).left(retry_at, now);
+                let left = self.open_time_left(retry_at, jitter, asked, now);
                 left.iter().map(|left| Some(left.ms(ms))).collect()
             }
             Stage::HalfOpen {
@@ -435,6 +446,7 @@ impl Model {
                         let early = if WIDE { 0 } else { longest / 128 };
                         let open = Stage::Open {
                             retry_at,
+                            jitter: 0,
                             asked: true,
                         };
                         (open, (ms - early).max(0)..=ms)
@@ -445,6 +457,7 @@ impl Model {
             Stage::HalfOpen { .. } => vec![(
                 Stage::Open {
                     retry_at: now,
+                    jitter: 0,
                     asked: true,
                 },
                 0..=0,
@@ -483,6 +496,7 @@ impl Model {
             let ms = asked.unwrap_or(self.settings.backoff_ms(streak));
             let mut next = self.in_next_generation(Stage::Open {
                 retry_at: now + ms,
+                jitter: asked.map_or(self.jitter(ms), |_| 0),
                 asked: asked.is_some(),
             });
             next.streak = streak;
@@ -523,15 +537,23 @@ impl Model {
                 .into_iter()
                 .map(|(next, told)| next.answers(Allowed::Changed(true), vec![told]))
                 .collect(),
-            (Stage::Open { retry_at, asked }, Some(ms)) => {
+            (
+                Stage::Open {
+                    retry_at,
+                    jitter,
+                    asked,
+                },
+                Some(ms),
+            ) => {
                 // Later than now: no new transition, but a later time.
                 let span = self.open_ms(*asked);
                 let later = self.at(Stage::Open {
                     retry_at: now + ms,
+                    jitter: 0,
                     asked: true,
                 });
                 let mut courses = Vec::new();
-                for left in Span::open(span).left(*retry_at, now) {
+                for left in self.open_time_left(*retry_at, *jitter, *asked, now) {
                     let left = left.ms(span);
                     if *left.start() < ms {
                         courses.push(later.clone().answers(Allowed::Changed(true), vec![]));
@@ -554,7 +576,7 @@ impl Model {
             Stage::Closed { .. } => vec![self.passes(name, Kind::Counted)],
             Stage::Disabled => vec![self.passes(name, Kind::Uncounted)],
             Stage::Isolated => vec![self.rejects(name, None)],
-            Stage::Open { retry_at, asked } => self.allow_while_open(name, retry_at, asked, now),
+            Stage::Open { .. } => self.allow_while_open(name, now),
             Stage::HalfOpen { .. } => self.allow_while_half_open(name, now),
             Stage::Recovering { since, row } => self.allow_while_recovering(name, since, row, now),
         }
@@ -586,15 +608,19 @@ impl Model {
         self.clone().answers(answer, vec![])
     }
 
-    fn allow_while_open(
-        &self,
-        name: Name,
-        retry_at: Moment,
-        asked: bool,
-        now: Moment,
-    ) -> Vec<Course> {
+    fn allow_while_open(&self, name: Name, now: Moment) -> Vec<Course> {
+        let Stage::Open {
+            retry_at,
+            jitter,
+            asked,
+        } = self.stage
+        else {
+            unreachable!("called while open");
+        };
         let span = self.open_ms(asked);
-        let lefts = Span::open(span).left(retry_at, now).into_iter();
+        let lefts = self
+            .open_time_left(retry_at, jitter, asked, now)
+            .into_iter();
         let courses = lefts.map(|left| match left {
             Left::Due => {
                 let half_open = self.at(Stage::HalfOpen {
@@ -614,6 +640,7 @@ impl Model {
             Left::Beyond => {
                 let nearer = self.at(Stage::Open {
                     retry_at: now + span,
+                    jitter: 0,
                     asked,
                 });
                 let shortest = nearer
@@ -858,12 +885,14 @@ impl Model {
             Outcome::Slow | Outcome::Failure => *failed += 1,
             Outcome::Ignored | Outcome::Cancelled => {}
         }
+        let has_failed = matches!(outcome, Outcome::Slow | Outcome::Failure);
         let recorded = match outcome {
             Outcome::Ignored | Outcome::Cancelled => Recorded::Ignored,
             _ => Recorded::Counted,
         };
         let answer = Allowed::Recorded(recorded);
-        if *succeeded >= self.settings.successes {
+        // Only an answer of the kind decides: the number may have been lowered since the last one.
+        if outcome == Outcome::Success && *succeeded >= self.settings.successes {
             let well = if self.settings.ramp_ms > 0 {
                 self.at(Stage::Recovering {
                     since: now,
@@ -874,7 +903,7 @@ impl Model {
             };
             let told = self.told(&well, Cause::ProbesSucceeded, 0..=0);
             vec![well.answers(answer, vec![told])]
-        } else if *failed >= self.settings.failures || *given_up >= GIVEN_UP {
+        } else if has_failed && *failed >= self.settings.failures || *given_up >= GIVEN_UP {
             let ways = self.opened(Cause::ProbesFailed, None, now).into_iter();
             ways.map(|(open, told)| open.answers(answer.clone(), vec![told]))
                 .collect()

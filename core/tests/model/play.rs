@@ -6,7 +6,8 @@
 use std::cell::{Cell, RefCell};
 
 use nanobreaker_core::window::{
-    AnyWindow, Calls, Consecutive, Failures, StripedTime, Stripes, Time, Window, WithSlow,
+    Adjustable, AnyWindow, Calls, Consecutive, Failures, Replaceable, StripedTime, Stripes, Time,
+    Window, WithSlow,
 };
 use nanobreaker_core::{Breaker, ManualClock, Observer, Outcome, Token, Transition};
 
@@ -63,6 +64,8 @@ pub enum Step {
     Observe(bool),
     /// Its state is saved and restored at once.
     Restart,
+    /// Other settings take the place of these, where the window is adjustable.
+    Adjust(Settings),
     Seed(u32),
     Wait(Amount),
     SetBack(Amount),
@@ -77,6 +80,8 @@ pub enum Through {
     Any,
     /// The one with stripes, where there is one.
     Striped,
+    /// The one that can be replaced.
+    Adjustable,
 }
 
 /// Gives each call another stripe than the one before.
@@ -102,6 +107,22 @@ pub struct Script {
 /// Plays `script`; an error tells the first step that differs from what the model allows.
 pub fn play(script: &Script) -> Result<(), String> {
     let settings = &script.settings;
+    if script.through == Through::Adjustable {
+        return match settings.slow {
+            Some(slow) => {
+                let windows = WithSlow::new(any(settings.window), any(slow));
+                adjust::<_>(script, windows, |settings| {
+                    let slow = settings.slow.expect("it stays");
+                    WithSlow::new(any(settings.window), any(slow))
+                })
+            }
+            None => adjust(
+                script,
+                any(settings.window),
+                |settings| any(settings.window),
+            ),
+        };
+    }
     if let Some(slow) = settings.slow {
         return play_on(script, WithSlow::new(any(settings.window), any(slow)));
     }
@@ -188,11 +209,35 @@ impl Observer for Notes {
 }
 
 fn play_on<W: Window>(script: &Script, window: W) -> Result<(), String> {
+    play_with(script, window, None)
+}
+
+fn adjust<W: Replaceable>(
+    script: &Script,
+    window: W,
+    new: fn(&Settings) -> W,
+) -> Result<(), String> {
+    let adjust = move |breaker: &Played<'_, Adjustable<W>>, settings: &Settings| {
+        breaker.adjust(&new(settings), settings.config())
+    };
+    play_with(script, Adjustable::new(window), Some(&adjust))
+}
+
+type Played<'a, W> = Breaker<W, &'a ManualClock, &'a Notes>;
+type Adjust<'a, W> = &'a dyn for<'b> Fn(&Played<'b, W>, &Settings) -> bool;
+
+fn play_with<W: Window>(
+    script: &Script,
+    window: W,
+    adjust: Option<Adjust<'_, W>>,
+) -> Result<(), String> {
     let clock = ManualClock::new(script.clock);
     let notes = Notes::default();
     let breaker = Breaker::with_observer(window, script.settings.config(), &clock, &notes);
     let mut player = Player {
         settings: script.settings,
+        adjust,
+        was_set_back: false,
         breaker: &breaker,
         clock: &clock,
         notes: &notes,
@@ -216,7 +261,9 @@ fn play_on<W: Window>(script: &Script, window: W) -> Result<(), String> {
 
 struct Player<'a, W> {
     settings: Settings,
-    breaker: &'a Breaker<W, &'a ManualClock, &'a Notes>,
+    adjust: Option<Adjust<'a, W>>,
+    was_set_back: bool,
+    breaker: &'a Played<'a, W>,
     clock: &'a ManualClock,
     notes: &'a Notes,
     now: Moment,
@@ -293,9 +340,20 @@ impl<W: Window> Player<'_, W> {
                 restored.map_err(|error| error.to_string())?;
                 self.agree(Operation::Restart, Answer::Done)?;
             }
+            Step::Adjust(settings) => {
+                // What a window has kept of calls from before the clock was set back is not known.
+                if let (Some(adjust), false) = (self.adjust, self.was_set_back) {
+                    self.settings = settings.after(&self.settings);
+                    let answer = Answer::Changed(adjust(self.breaker, &self.settings));
+                    self.agree(Operation::Adjust(self.settings), answer)?;
+                }
+            }
             Step::Seed(seed) => self.breaker.seed(seed),
             Step::Wait(amount) => self.set_clock(self.now + self.ms(amount))?,
-            Step::SetBack(amount) => self.set_clock(self.now - self.ms(amount))?,
+            Step::SetBack(amount) => {
+                self.was_set_back = true;
+                self.set_clock(self.now - self.ms(amount))?;
+            }
         }
         Ok(())
     }
@@ -350,8 +408,9 @@ impl<W: Window> Player<'_, W> {
                 && course.told.iter().zip(&told).all(|(c, t)| c.permits(t))
                 && told.iter().all(|told| told.at_ms == self.shown())
                 && course.model.permits(&snapshot, self.now);
-            if agrees && !agreeing.contains(&course.model) {
-                agreeing.push(course.model.clone());
+            let model = course.model.clone().settled(&snapshot, self.now);
+            if agrees && !agreeing.contains(&model) {
+                agreeing.push(model);
             }
         }
         if agreeing.is_empty() {
@@ -426,6 +485,10 @@ impl<W: Window> Player<'_, W> {
             match self.begin()? {
                 Ok(_) => return Ok(()),
                 Err(rejected) => {
+                    // A lost round has tripped, and the latch holds that.
+                    if self.settings.latch && rejected.phase == Phase::Isolated {
+                        return Ok(());
+                    }
                     let Some(ms) = rejected.retry_after_ms() else {
                         return Err(format!("wedged: {rejected:?}"));
                     };

@@ -31,6 +31,44 @@ pub enum WindowKind {
     },
 }
 
+impl WindowKind {
+    /// The same with another number of failures, or smallest number of calls.
+    pub fn with_threshold(mut self, number: u32) -> Self {
+        match &mut self {
+            Self::Failures { threshold, .. } | Self::Consecutive { threshold } => {
+                *threshold = number;
+            }
+            Self::Calls { min_calls, .. } | Self::Time { min_calls, .. } => *min_calls = number,
+        }
+        self
+    }
+
+    fn after(self, last: Self) -> Self {
+        match (self, last) {
+            (Self::Failures { threshold, .. }, Self::Failures { within_ms, .. }) => {
+                Self::Failures {
+                    threshold,
+                    within_ms,
+                }
+            }
+            (
+                Self::Time {
+                    percent, min_calls, ..
+                },
+                Self::Time {
+                    span_ms, buckets, ..
+                },
+            ) => Self::Time {
+                span_ms,
+                buckets,
+                percent,
+                min_calls,
+            },
+            _ => self,
+        }
+    }
+}
+
 /// All settings of a breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
@@ -45,6 +83,7 @@ pub struct Settings {
     pub lease_ms: u32,
     pub ramp_ms: u32,
     pub latch: bool,
+    pub jitter_permille: u32,
 }
 
 impl Settings {
@@ -61,6 +100,7 @@ impl Settings {
             lease_ms: 500,
             ramp_ms: 0,
             latch: false,
+            jitter_permille: 0,
         }
     }
 
@@ -75,8 +115,33 @@ impl Settings {
             .probe_lease_ms(self.lease_ms.into())
             .ramp_ms(self.ramp_ms.into())
             .latch(self.latch)
+            .jitter_permille(self.jitter_permille)
             .build()
             .expect("the generator keeps to the limits")
+    }
+
+    /// These, where they can follow upon `last` with an outcome that is known: the slow window, if any,
+    /// stays one, calls keep their age and place, and times keep their unit.
+    pub fn after(self, last: &Self) -> Self {
+        let slow = last.slow.map(|last| match self.slow {
+            Some(slow) => slow.after(last),
+            None => last,
+        });
+        let next = Self {
+            window: self.window.after(last.window),
+            slow,
+            ..self
+        };
+        if WIDE {
+            return next;
+        }
+        Self {
+            open_for_ms: last.open_for_ms,
+            max_open_ms: last.max_open_ms,
+            lease_ms: last.lease_ms,
+            ramp_ms: last.ramp_ms,
+            ..next
+        }
     }
 
     /// The open time after `streak` further trips in a row.

@@ -109,6 +109,32 @@ impl Span {
         all
     }
 
+    /// What is left until a deadline from `earliest` to `latest`.
+    pub fn left_between(self, earliest: Moment, latest: Moment, now: Moment) -> Vec<Left> {
+        let mut all = self.left(latest, now);
+        if earliest == latest {
+            return all;
+        }
+        let mut nearest = latest - now;
+        for left in self.left(earliest, now) {
+            match left {
+                Left::Pending(range) => nearest = nearest.min(*range.start()),
+                // Due by the earlier one: perhaps 1 ms is left, too.
+                Left::Due => {
+                    nearest = 1;
+                    all.push(left);
+                }
+                Left::Beyond => all.push(left),
+            }
+        }
+        for left in &mut all {
+            if let Left::Pending(range) = left {
+                *range = nearest.min(*range.start())..=*range.end();
+            }
+        }
+        all
+    }
+
     /// What has passed since `since`. Up to a span ahead of the clock nothing has; further ahead is
     /// nonsense, and over.
     pub fn elapsed(self, since: Moment, now: Moment) -> Vec<Elapsed> {

@@ -28,6 +28,11 @@ impl Verdicts {
         Self::between(trips, trips)
     }
 
+    /// Nothing to judge where the rule is the same.
+    const fn unless(self, same: bool) -> Self {
+        if same { Self::exactly(false) } else { self }
+    }
+
     /// Two windows, of which either may trip.
     const fn or(self, other: Self) -> Self {
         Self {
@@ -49,6 +54,15 @@ impl Windows {
         Self {
             first: Window::new(first),
             slow: slow.map(Window::new),
+        }
+    }
+
+    /// Other rules, which judge the calls that are there.
+    pub fn adjust(&mut self, first: WindowKind, slow: Option<WindowKind>, now: Moment) -> Verdicts {
+        let failed = self.first.adjust(first, now);
+        match (&mut self.slow, slow) {
+            (Some(window), Some(slow)) => failed.or(window.adjust(slow, now)),
+            _ => failed,
         }
     }
 
@@ -118,6 +132,51 @@ impl Window {
         }
     }
 
+    /// Becomes `kind`; empty, unless it is of that kind already.
+    fn adjust(&mut self, kind: WindowKind, now: Moment) -> Verdicts {
+        let new = Self::new(kind);
+        match (&mut *self, new) {
+            (Self::Failures(window), Self::Failures(new)) => {
+                let same = window.threshold == new.threshold;
+                window.threshold = new.threshold;
+                window.judge(now).unless(same)
+            }
+            (
+                Self::Consecutive {
+                    threshold,
+                    in_a_row,
+                },
+                Self::Consecutive { threshold: new, .. },
+            ) => {
+                *threshold = new;
+                Verdicts::exactly(*in_a_row >= new)
+            }
+            (
+                Self::Calls { rate, size, last },
+                Self::Calls {
+                    rate: new,
+                    size: new_size,
+                    ..
+                },
+            ) => {
+                let same = (&*rate, *size) == (&new, new_size);
+                (*rate, *size) = (new, new_size);
+                last.drain(..last.len().saturating_sub(new_size));
+                let failed = last.iter().filter(|bad| **bad).count();
+                Verdicts::exactly(rate.is_reached(failed, last.len() - failed)).unless(same)
+            }
+            (Self::Time(window), Self::Time(new)) => {
+                let same = window.rate == new.rate;
+                window.rate = new.rate;
+                window.judge(true, window.shown(now)).unless(same)
+            }
+            (_, new) => {
+                *self = new;
+                Verdicts::exactly(false)
+            }
+        }
+    }
+
     fn take_in(&mut self, bad: bool, now: Moment) -> Verdicts {
         match self {
             Self::Failures(_) if !bad => Verdicts::exactly(false),
@@ -178,6 +237,10 @@ impl Failures {
             self.run = self.stamps.len();
         }
         self.stamps.push(now);
+        self.judge(now)
+    }
+
+    fn judge(&self, now: Moment) -> Verdicts {
         let coarse = if WIDE { 0 } else { self.within_ms / 8_192 };
         let memory = if WIDE { 1 << 50 } else { 500 * self.within_ms };
         let surely = |stamp: &&Moment| now - **stamp <= self.within_ms;
@@ -205,13 +268,20 @@ struct Time {
 
 impl Time {
     fn take_in(&mut self, bad: bool, now: Moment) -> Verdicts {
-        // Buckets begin at multiples of their length of what the clock shows, which wraps.
-        let shown = now.rem_euclid(if WIDE { 1 << 64 } else { 1 << 32 });
-        let bucket = shown / self.bucket_ms;
+        let bucket = self.shown(now);
         if self.calls.last().is_some_and(|(last, _)| *last > bucket) {
             self.run = self.calls.len();
         }
         self.calls.push((bucket, bad));
+        self.judge(bad, bucket)
+    }
+
+    /// Buckets begin at multiples of their length of what the clock shows, which wraps.
+    fn shown(&self, now: Moment) -> i128 {
+        now.rem_euclid(if WIDE { 1 << 64 } else { 1 << 32 }) / self.bucket_ms
+    }
+
+    fn judge(&self, bad: bool, bucket: i128) -> Verdicts {
         let laps: i128 = if WIDE { 1 << 20 } else { 1 << 8 };
         let counts = |calls: &[(i128, bool)], kind: bool, memory: i128| {
             let within = |(at, _): &&(i128, bool)| {

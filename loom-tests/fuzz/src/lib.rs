@@ -28,10 +28,11 @@ pub fn run(bytes: &[u8]) {
 fn script(bytes: &[u8]) -> Script {
     let mut bytes = Bytes(bytes);
     let settings = bytes.settings();
-    let through = match bytes.below(3) {
+    let through = match bytes.below(4) {
         0 => Through::ItsOwn,
         1 => Through::Any,
-        _ => Through::Striped,
+        2 => Through::Striped,
+        _ => Through::Adjustable,
     };
     let clock = bytes.clock();
     let mut steps = Vec::new();
@@ -121,6 +122,12 @@ impl Bytes<'_> {
         let slow = (self.below(4) == 0).then(|| self.window());
         let open_for_ms = self.length();
         let ramps = self.below(2) == 0;
+        // Off, most, and any between.
+        let jitter_permille = match self.below(4) {
+            0 | 1 => 0,
+            2 => 1_000,
+            _ => 4 * self.up_to(250),
+        };
         Settings {
             window,
             slow,
@@ -132,6 +139,7 @@ impl Bytes<'_> {
             lease_ms: self.length(),
             ramp_ms: if ramps { self.length() } else { 0 },
             latch: self.below(16) == 0,
+            jitter_permille,
         }
     }
 
@@ -190,7 +198,8 @@ impl Bytes<'_> {
             24 if self.below(2) == 0 => Step::Restart,
             24 => Step::Seed(self.integer()),
             25 => Step::Observe(self.below(2) == 0),
-            26..=30 => Step::Wait(self.amount()),
+            26 => Step::Adjust(self.settings()),
+            27..=30 => Step::Wait(self.amount()),
             _ => Step::SetBack(self.amount()),
         }
     }
