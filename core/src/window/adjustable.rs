@@ -4,7 +4,8 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigCell};
 use crate::outcome::Outcome;
 use crate::sync::{Setting, const_unless_loom};
-use crate::window::judge::{Call, Judge, Verdict};
+use crate::window::call::Call;
+use crate::window::judge::{Judge, Verdict};
 use crate::window::slow::WithSlow;
 
 /// A window that can take over another one's rule.

@@ -4,10 +4,11 @@ use crate::clock::Clock;
 use crate::config::ConfigError;
 use crate::sync::{Word, const_unless_loom};
 use crate::window::adjustable::Adopt;
+use crate::window::call::{Call, Layout};
 use crate::window::calls::CallsRule;
 use crate::window::consecutive::ConsecutiveRule;
 use crate::window::failures::FailuresRule;
-use crate::window::judge::{Call, Judge, Rule, Verdict};
+use crate::window::judge::{Judge, Rule, Verdict};
 use crate::window::parts::{Kind, Parts, RuleCell};
 use crate::window::tagged;
 use crate::window::time::TimeRule;
@@ -162,7 +163,7 @@ impl<const WORDS: usize> Judge for AnyWindow<WORDS> {
 
 /// A verdict may come from words that are those of another rule meanwhile.
 #[cold]
-fn unless_laid_out_anew<C>(call: &Call<'_, C>) -> Verdict {
+fn unless_laid_out_anew<C, L: Layout>(call: &Call<'_, C, L>) -> Verdict {
     if call.layout_still_stands() {
         Verdict::Trips
     } else {

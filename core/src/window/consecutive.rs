@@ -7,7 +7,8 @@ use core::ops::ControlFlow;
 use crate::clock::Clock;
 use crate::config::{ConfigError, within};
 use crate::sync::{Ordering, Word, const_unless_loom};
-use crate::window::judge::{Call, Judge, Rule, Ruled, Verdict};
+use crate::window::call::{Call, Layout};
+use crate::window::judge::{Judge, Rule, Ruled, Verdict};
 use crate::window::parts::Parts;
 use crate::window::tagged::{content, content_for, tag, tagged};
 
@@ -85,7 +86,7 @@ impl ConsecutiveRule {
     }
 
     /// Judges what `words` hold already.
-    pub(super) fn judge<C>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
+    pub(super) fn judge<C, L: Layout>(self, words: &[Word], call: &Call<'_, C, L>) -> Verdict {
         let reached = words.first().is_some_and(|word| {
             // Relaxed: only its own generation's count is read from it.
             let seen = word.load(Ordering::Relaxed);
@@ -110,7 +111,7 @@ impl ConsecutiveRule {
     /// One more failure. The K-th is not stored: it trips, and whoever comes after it trips too
     /// until the generation is over.
     #[cold]
-    fn fail<C>(self, word: &Word, call: &Call<'_, C>) -> Verdict {
+    fn fail<C, L: Layout>(self, word: &Word, call: &Call<'_, C, L>) -> Verdict {
         // Acquire, release: the rule of all windows, see the module's head.
         let stored = word.update(Ordering::Release, Ordering::Acquire, |seen| {
             let Some(count) = content_for(seen, call) else {
@@ -132,7 +133,7 @@ impl ConsecutiveRule {
 /// A success ends the row. Only a count of this generation is set to zero, and by exchange: an old
 /// success must not wipe the failures of the next generation.
 #[inline]
-fn succeed<C>(word: &Word, call: &Call<'_, C>) {
+fn succeed<C, L: Layout>(word: &Word, call: &Call<'_, C, L>) {
     // Relaxed: only a word of this very generation is replaced, and the exchange continues the
     // release sequence of the one that put the tag there.
     let _ = word.update(Ordering::Relaxed, Ordering::Relaxed, |seen| {
@@ -146,7 +147,12 @@ fn succeed<C>(word: &Word, call: &Call<'_, C>) {
 
 impl Rule for ConsecutiveRule {
     #[inline]
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
+    fn count<C: Clock, L: Layout>(
+        &self,
+        words: &[Word],
+        bad: bool,
+        call: &Call<'_, C, L>,
+    ) -> Verdict {
         let Some(word) = words.first() else {
             return Verdict::Holds;
         };

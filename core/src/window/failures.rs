@@ -15,7 +15,8 @@ use crate::clock::Clock;
 use crate::config::{ConfigError, within};
 use crate::state::{MAX_SPAN_MS, Span};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
-use crate::window::judge::{Call, Judge, Rule, Ruled, Verdict};
+use crate::window::call::{Call, Layout};
+use crate::window::judge::{Judge, Rule, Ruled, Verdict};
 use crate::window::parts::Parts;
 use crate::window::tagged::{self, CONTENT_BITS, content, tag, tagged};
 
@@ -123,7 +124,12 @@ impl FailuresRule {
 
     /// Puts the failures of `old`, which is still within `words`, where this rule looks for them:
     /// those in slots that this rule doesn't have move into free ones. Trips where there are none.
-    pub(super) fn gather<C: Clock>(self, old: Self, words: &[Word], call: &Call<'_, C>) -> Verdict {
+    pub(super) fn gather<C: Clock, L: Layout>(
+        self,
+        old: Self,
+        words: &[Word],
+        call: &Call<'_, C, L>,
+    ) -> Verdict {
         let now = call.now();
         let kept = usize::from(self.slots);
         let given_up = words.iter().take(old.slots.into()).skip(kept);
@@ -181,7 +187,7 @@ impl FailuresRule {
     }
 
     #[cold]
-    fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
+    fn fail<C: Clock, L: Layout>(self, words: &[Word], call: &Call<'_, C, L>) -> Verdict {
         let now = call.now();
         // Where words are narrow, so is flash.
         if WIDE && self.takes_first(words, now, call) {
@@ -193,7 +199,7 @@ impl FailuresRule {
     /// Takes the first slot where a failure stands that this generation has seen expire: the walk's
     /// most frequent step, without what the others need. Returns whether it did.
     #[inline]
-    fn takes_first<C>(self, words: &[Word], now: Raw, call: &Call<'_, C>) -> bool {
+    fn takes_first<C, L: Layout>(self, words: &[Word], now: Raw, call: &Call<'_, C, L>) -> bool {
         let Some(word) = words.first().filter(|_| self.slots > 0) else {
             return false;
         };
@@ -226,7 +232,12 @@ impl FailuresRule {
 
     /// The failure's own walk along the slots.
     #[inline(never)]
-    fn walk<C: Clock>(self, words: &[Word], mut now: Raw, call: &Call<'_, C>) -> Verdict {
+    fn walk<C: Clock, L: Layout>(
+        self,
+        words: &[Word],
+        mut now: Raw,
+        call: &Call<'_, C, L>,
+    ) -> Verdict {
         let mut read_again = false;
         'walk: loop {
             let mine = self.stamp(now, call.generation());
@@ -267,7 +278,12 @@ impl FailuresRule {
 
 impl Rule for FailuresRule {
     #[inline]
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
+    fn count<C: Clock, L: Layout>(
+        &self,
+        words: &[Word],
+        bad: bool,
+        call: &Call<'_, C, L>,
+    ) -> Verdict {
         if bad {
             self.fail(words, call)
         } else {

@@ -21,6 +21,7 @@
 
 mod adjustable;
 mod any;
+mod call;
 mod calls;
 mod consecutive;
 mod divisor;
@@ -42,7 +43,8 @@ pub use slow::WithSlow;
 pub use striped::{StripedTime, Stripes};
 pub use time::Time;
 
-pub(crate) use judge::{Call, Judge, Verdict};
+pub(crate) use call::Call;
+pub(crate) use judge::{Judge, Verdict};
 
 /// A breaker's memory of recent calls. Implemented by the types of this module only: how words may
 /// be written is a protocol between the window and the breaker.

@@ -1,6 +1,7 @@
 //! A rule as plain numbers, so that it can stand in atomic settings and be replaced.
 
 use crate::sync::{Setting, const_unless_loom};
+use crate::window::call::Layout;
 
 /// The kinds of rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +55,15 @@ pub(super) struct RuleCell {
 /// How words are laid out: known from when a rule was read, so that its reader can ask whether that
 /// still stands. Kind and number tell; the number comes round again after 32 other layouts.
 #[derive(Clone, Copy)]
-pub(crate) struct Layout<'a> {
+pub(crate) struct Changeable<'a> {
     head: &'a Setting,
     seen: u8,
 }
 
-impl Layout<'_> {
-    pub(super) fn stands(self) -> bool {
+impl Layout for Changeable<'_> {
+    const CHANGES: bool = true;
+
+    fn stands(self) -> bool {
         self.head.load() as u8 == self.seen
     }
 }
@@ -116,8 +119,8 @@ impl RuleCell {
 
     /// The layout that `head` was read with.
     #[inline]
-    pub(super) fn layout(&self, head: Head) -> Layout<'_> {
-        Layout {
+    pub(super) fn layout(&self, head: Head) -> Changeable<'_> {
+        Changeable {
             head: &self.head,
             seen: head.0 as u8,
         }

@@ -2,7 +2,8 @@
 
 use crate::clock::Clock;
 use crate::outcome::Outcome;
-use crate::window::judge::{Call, Judge, Verdict};
+use crate::window::call::Call;
+use crate::window::judge::{Judge, Verdict};
 
 /// Two windows side by side: one judges failed calls, one slow calls. Either may trip.
 ///

@@ -8,7 +8,8 @@
 use crate::clock::Clock;
 use crate::config::ConfigError;
 use crate::sync::{Word, array_of, const_unless_loom};
-use crate::window::judge::{Call, Judge, Verdict};
+use crate::window::call::Call;
+use crate::window::judge::{Judge, Verdict};
 use crate::window::tagged;
 use crate::window::time::TimeRule;
 

@@ -2,7 +2,7 @@
 
 use crate::state::GENERATION_BITS;
 use crate::sync::{Ordering, Raw, Word};
-use crate::window::judge::Call;
+use crate::window::call::{Call, Layout};
 
 /// Bits left for the content.
 pub(crate) const CONTENT_BITS: u32 = Raw::BITS - GENERATION_BITS;
@@ -30,7 +30,7 @@ pub(crate) const fn content(word: Raw) -> Raw {
 ///
 /// `word` must have been loaded with acquire.
 #[inline]
-pub(crate) fn content_for<C>(word: Raw, call: &Call<'_, C>) -> Option<Raw> {
+pub(crate) fn content_for<C, L: Layout>(word: Raw, call: &Call<'_, C, L>) -> Option<Raw> {
     if !call.layout_stands() {
         None
     } else if tag(word) == call.generation() {
@@ -44,7 +44,12 @@ pub(crate) fn content_for<C>(word: Raw, call: &Call<'_, C>) -> Option<Raw> {
 
 /// Exchanges `seen`, loaded with acquire, for `content` under the tag of `call`'s generation.
 /// Returns whether it did: not where another thread was quicker or the generation is over.
-pub(crate) fn put<C>(word: &Word, seen: Raw, content: Raw, call: &Call<'_, C>) -> bool {
+pub(crate) fn put<C, L: Layout>(
+    word: &Word,
+    seen: Raw,
+    content: Raw,
+    call: &Call<'_, C, L>,
+) -> bool {
     let new = tagged(call.generation(), content);
     // Release, acquire: the rule of all windows, see the module's head.
     content_for(seen, call).is_some()
@@ -72,7 +77,7 @@ pub(crate) fn clear(words: &[Word]) {
 /// Called when a generation begins whose number is 0 or half the range. Words whose tag lies in the
 /// other half are then at most half the range old, and no number is used again before all words of
 /// its earlier use were swept.
-pub(crate) fn sweep<C>(words: &[Word], call: &Call<'_, C>) {
+pub(crate) fn sweep<C, L: Layout>(words: &[Word], call: &Call<'_, C, L>) {
     const HALF: u16 = 1 << (GENERATION_BITS - 1);
     for word in words {
         // Acquire, release: the rule of all windows, see the module's head.

@@ -19,8 +19,9 @@ use crate::clock::Clock;
 use crate::config::{ConfigError, within};
 use crate::state::MAX_SPAN_MS;
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
+use crate::window::call::{Call, Layout};
 use crate::window::divisor::Divisor;
-use crate::window::judge::{Call, Judge, Rule, Verdict};
+use crate::window::judge::{Judge, Rule, Verdict};
 use crate::window::parts::Parts;
 use crate::window::rate::Rate;
 use crate::window::tagged::{self, CONTENT_BITS, content, content_for, tag, tagged};
@@ -180,7 +181,7 @@ impl TimeRule {
     /// Takes in one good call where that is one more in a bucket that the slow way would not judge:
     /// the healthy path, kept small. Returns whether it did.
     #[inline]
-    fn goes_on<C: Clock>(self, row: &[Word], call: &Call<'_, C>) -> bool {
+    fn goes_on<C: Clock, L: Layout>(self, row: &[Word], call: &Call<'_, C, L>) -> bool {
         let place = self.place(call.now());
         let Some(word) = row.get(place.slot) else {
             return false;
@@ -199,13 +200,13 @@ impl TimeRule {
     /// Takes in one call: a good one in the row `own`. The good calls are those of all rows in
     /// `good`, `own` among them.
     #[inline]
-    pub(crate) fn enter<'a, C: Clock>(
+    pub(crate) fn enter<'a, C: Clock, L: Layout>(
         self,
         own: &[Word],
         good: impl Iterator<Item = &'a [Word]> + Clone,
         bad: &[Word],
         is_bad: bool,
-        call: &Call<'_, C>,
+        call: &Call<'_, C, L>,
     ) -> Verdict {
         // Where words are narrow, so is flash.
         if WIDE && !is_bad && self.goes_on(own, call) {
@@ -215,13 +216,13 @@ impl TimeRule {
     }
 
     #[cold]
-    fn enter_anywhere<'a, C: Clock>(
+    fn enter_anywhere<'a, C: Clock, L: Layout>(
         self,
         own: &[Word],
         good: impl Iterator<Item = &'a [Word]> + Clone,
         bad: &[Word],
         is_bad: bool,
-        call: &Call<'_, C>,
+        call: &Call<'_, C, L>,
     ) -> Verdict {
         let row = if is_bad { bad } else { own };
         let mut place = self.place(call.now());
@@ -248,12 +249,12 @@ impl TimeRule {
         is_bad || calls <= Raw::from(self.rate.min_calls())
     }
 
-    fn judge_at<'a, C: Clock>(
+    fn judge_at<'a, C: Clock, L: Layout>(
         self,
         good: impl Iterator<Item = &'a [Word]> + Clone,
         bad: &[Word],
         place: Place,
-        call: &Call<'_, C>,
+        call: &Call<'_, C, L>,
     ) -> Verdict {
         // Sequentially consistent: of two threads that each enter a bucket and then sum, at least
         // one sees the other's entry. Without it both could miss the other, and no one trips.
@@ -332,7 +333,11 @@ impl TimeRule {
     }
 
     /// Judges what `words` hold already.
-    pub(super) fn judge<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
+    pub(super) fn judge<C: Clock, L: Layout>(
+        self,
+        words: &[Word],
+        call: &Call<'_, C, L>,
+    ) -> Verdict {
         let Some((good, bad)) = words.split_at_checked(self.buckets.into()) else {
             return Verdict::Holds;
         };
@@ -340,7 +345,11 @@ impl TimeRule {
     }
 
     /// The calls that `words` hold.
-    pub(super) fn calls<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Buckets {
+    pub(super) fn calls<C: Clock, L: Layout>(
+        self,
+        words: &[Word],
+        call: &Call<'_, C, L>,
+    ) -> Buckets {
         let bucket_ms = Raw::from(self.bucket_ms.by());
         let now = call.now();
         let mut buckets = Buckets(
@@ -379,7 +388,12 @@ impl TimeRule {
     }
 
     /// Takes in `buckets` and judges none of them. A call is taken to be as young as its bucket.
-    pub(super) fn refill<C>(self, words: &[Word], buckets: &Buckets, call: &Call<'_, C>) {
+    pub(super) fn refill<C, L: Layout>(
+        self,
+        words: &[Word],
+        buckets: &Buckets,
+        call: &Call<'_, C, L>,
+    ) {
         let Some((good, bad)) = words.split_at_checked(self.buckets.into()) else {
             return;
         };
@@ -429,12 +443,12 @@ const fn is_newer(bucket: Raw, lap: Raw) -> bool {
 /// Counts `calls` calls in their bucket, which starts again where it holds another lap or generation. A
 /// newer lap is left alone unless `replace_newer`.
 #[inline]
-fn add<C>(
+fn add<C, L: Layout>(
     row: &[Word],
     place: Place,
     calls: Raw,
     replace_newer: bool,
-    call: &Call<'_, C>,
+    call: &Call<'_, C, L>,
 ) -> Entry {
     let Some(word) = row.get(place.slot) else {
         return Entry::Counted(MAX_COUNT);
@@ -469,7 +483,12 @@ fn add<C>(
 
 impl Rule for TimeRule {
     #[inline]
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
+    fn count<C: Clock, L: Layout>(
+        &self,
+        words: &[Word],
+        bad: bool,
+        call: &Call<'_, C, L>,
+    ) -> Verdict {
         let Some((good_row, bad_row)) = words.split_at_checked(self.buckets.into()) else {
             return Verdict::Holds;
         };

@@ -3,8 +3,9 @@
 use core::ops::ControlFlow;
 
 use crate::sync::{Ordering, Raw, Word};
+use crate::window::call::{Call, Layout};
 use crate::window::calls::outcomes::Outcomes;
-use crate::window::judge::{Call, Verdict};
+use crate::window::judge::Verdict;
 use crate::window::rate::Rate;
 use crate::window::tagged::{CONTENT_BITS, content, content_for, tagged};
 
@@ -16,12 +17,12 @@ const EMPTY: Raw = 1;
 
 /// Takes in one call.
 #[inline]
-pub(super) fn count<C>(
+pub(super) fn count<C, L: Layout>(
     word: &Word,
     size: u16,
     rate: Rate,
     bad: bool,
-    call: &Call<'_, C>,
+    call: &Call<'_, C, L>,
 ) -> Verdict {
     let judge = |history: Raw| Verdict::of(is_reached(history, rate));
     // Acquire, release: the rule of all windows, see the module's head.
@@ -44,7 +45,12 @@ pub(super) fn count<C>(
 }
 
 /// Forgets all but the last `size` calls and judges these.
-pub(super) fn trim<C>(word: &Word, size: u16, rate: Rate, call: &Call<'_, C>) -> Verdict {
+pub(super) fn trim<C, L: Layout>(
+    word: &Word,
+    size: u16,
+    rate: Rate,
+    call: &Call<'_, C, L>,
+) -> Verdict {
     // Acquire, release: the rule of all windows, see the module's head.
     let trimmed = word.update(Ordering::Release, Ordering::Acquire, |seen| {
         let there = content_for(seen, call).unwrap_or(0).max(EMPTY);
@@ -61,7 +67,7 @@ pub(super) fn trim<C>(word: &Word, size: u16, rate: Rate, call: &Call<'_, C>) ->
 }
 
 /// The calls that `word` holds, the oldest first.
-pub(super) fn outcomes<C>(word: &Word, call: &Call<'_, C>) -> Outcomes {
+pub(super) fn outcomes<C, L: Layout>(word: &Word, call: &Call<'_, C, L>) -> Outcomes {
     // Acquire: the rule of all windows, see the module's head.
     let seen = word.load(Ordering::Acquire);
     let history = content_for(seen, call).unwrap_or(0).max(EMPTY);

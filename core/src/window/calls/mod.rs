@@ -10,7 +10,8 @@ mod tally;
 use crate::clock::Clock;
 use crate::config::{ConfigError, within};
 use crate::sync::{Word, const_unless_loom};
-use crate::window::judge::{Call, Judge, Rule, Ruled, Verdict};
+use crate::window::call::{Call, Layout};
+use crate::window::judge::{Judge, Rule, Ruled, Verdict};
 use crate::window::parts::Parts;
 use crate::window::rate::Rate;
 pub(super) use outcomes::Outcomes;
@@ -131,7 +132,7 @@ impl CallsRule {
     }
 
     /// Judges what `words` hold already, in a layout that this rule reads.
-    pub(super) fn judge<C>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
+    pub(super) fn judge<C, L: Layout>(self, words: &[Word], call: &Call<'_, C, L>) -> Verdict {
         match words.first() {
             Some(first) if self.is_history() => history::trim(first, self.size, self.rate, call),
             Some(first) => tally::judge(first, self.size, self.rate, call),
@@ -140,7 +141,7 @@ impl CallsRule {
     }
 
     /// The calls that `words` hold.
-    pub(super) fn outcomes<C>(self, words: &[Word], call: &Call<'_, C>) -> Outcomes {
+    pub(super) fn outcomes<C, L: Layout>(self, words: &[Word], call: &Call<'_, C, L>) -> Outcomes {
         match words.split_first() {
             Some((first, _)) if self.is_history() => history::outcomes(first, call),
             Some((first, rest)) => tally::outcomes(first, rest, self.size, call),
@@ -149,7 +150,12 @@ impl CallsRule {
     }
 
     /// Takes in `outcomes`, one after another, and judges none of them.
-    pub(super) fn refill<C: Clock>(self, words: &[Word], outcomes: &Outcomes, call: &Call<'_, C>) {
+    pub(super) fn refill<C: Clock, L: Layout>(
+        self,
+        words: &[Word],
+        outcomes: &Outcomes,
+        call: &Call<'_, C, L>,
+    ) {
         for bad in outcomes.iter() {
             let _ = self.count(words, bad, call);
         }
@@ -189,7 +195,12 @@ const fn largest_size(words: usize) -> u32 {
 
 impl Rule for CallsRule {
     #[inline]
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
+    fn count<C: Clock, L: Layout>(
+        &self,
+        words: &[Word],
+        bad: bool,
+        call: &Call<'_, C, L>,
+    ) -> Verdict {
         let Some((first, rest)) = words.split_first() else {
             return Verdict::Holds;
         };

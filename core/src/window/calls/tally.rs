@@ -15,8 +15,9 @@
 use core::ops::ControlFlow;
 
 use crate::sync::{Ordering, Raw, WIDE, Word};
+use crate::window::call::{Call, Layout};
 use crate::window::calls::outcomes::Outcomes;
-use crate::window::judge::{Call, Verdict};
+use crate::window::judge::Verdict;
 use crate::window::rate::Rate;
 use crate::window::tagged::{content, content_for, tagged};
 
@@ -94,13 +95,13 @@ impl Tally {
 
 /// Takes in one call.
 #[inline]
-pub(super) fn count<C>(
+pub(super) fn count<C, L: Layout>(
     tally: &Word,
     outcomes: &[Word],
     size: u16,
     rate: Rate,
     bad: bool,
-    call: &Call<'_, C>,
+    call: &Call<'_, C, L>,
 ) -> Verdict {
     // Acquire, release: the rule of all windows, see the module's head.
     let claim = tally.update(Ordering::Release, Ordering::Acquire, |seen| {
@@ -131,18 +132,23 @@ pub(super) fn count<C>(
 }
 
 /// Judges the calls that are there.
-pub(super) fn judge<C>(tally: &Word, size: u16, rate: Rate, call: &Call<'_, C>) -> Verdict {
+pub(super) fn judge<C, L: Layout>(
+    tally: &Word,
+    size: u16,
+    rate: Rate,
+    call: &Call<'_, C, L>,
+) -> Verdict {
     // Acquire: the rule of all windows, see the module's head.
     let seen = tally.load(Ordering::Acquire);
     Tally(content_for(seen, call).unwrap_or(0)).verdict(size, rate)
 }
 
 /// The calls that the words hold, the oldest first.
-pub(super) fn outcomes<C>(
+pub(super) fn outcomes<C, L: Layout>(
     tally: &Word,
     outcomes: &[Word],
     size: u16,
-    call: &Call<'_, C>,
+    call: &Call<'_, C, L>,
 ) -> Outcomes {
     // Acquire: the rule of all windows, see the module's head.
     let there = Tally(content_for(tally.load(Ordering::Acquire), call).unwrap_or(0));
@@ -155,7 +161,7 @@ pub(super) fn outcomes<C>(
     kept
 }
 
-fn is_marked<C>(outcomes: &[Word], position: u16, call: &Call<'_, C>) -> bool {
+fn is_marked<C, L: Layout>(outcomes: &[Word], position: u16, call: &Call<'_, C, L>) -> bool {
     let Some(word) = outcomes.get(usize::from(position >> OUTCOMES_LOG2)) else {
         return false;
     };
@@ -172,7 +178,7 @@ enum Mark {
 }
 
 /// Writes the outcome at `position`.
-fn mark<C>(outcomes: &[Word], position: u16, bad: bool, call: &Call<'_, C>) -> Mark {
+fn mark<C, L: Layout>(outcomes: &[Word], position: u16, bad: bool, call: &Call<'_, C, L>) -> Mark {
     let Some(word) = outcomes.get(usize::from(position >> OUTCOMES_LOG2)) else {
         return Mark::Same;
     };
@@ -197,7 +203,13 @@ fn mark<C>(outcomes: &[Word], position: u16, bad: bool, call: &Call<'_, C>) -> M
 
 /// Moves the count of failures and judges by the result: of all calls that come in at once, the
 /// last to settle sees all of them.
-fn settle<C>(tally: &Word, change: i16, size: u16, rate: Rate, call: &Call<'_, C>) -> Verdict {
+fn settle<C, L: Layout>(
+    tally: &Word,
+    change: i16,
+    size: u16,
+    rate: Rate,
+    call: &Call<'_, C, L>,
+) -> Verdict {
     // Acquire, release: the rule of all windows, see the module's head.
     let settled = tally.update(
         Ordering::Release,
