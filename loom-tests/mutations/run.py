@@ -40,6 +40,10 @@ ORDERINGS_TRIED_FIRST = {
 }
 
 
+class DoesNotApply(Exception):
+    """The sources no longer hold what the mutation changes."""
+
+
 class Mutation:
     """Text `old` of `path`, in its `nth` place, becomes `new`."""
 
@@ -54,7 +58,7 @@ class Mutation:
         words = [re.escape(word) for word in self.old.split()]
         places = list(re.finditer(r"\s+".join(words), text))
         if self.nth is None and len(places) != 1:
-            sys.exit(f"'{self.name}' no longer applies: {len(places)} places in {self.path}")
+            raise DoesNotApply(f"'{self.name}' no longer applies: {len(places)} places in {self.path}")
         place = places[self.nth or 0]
         file.write_text(text[: place.start()] + self.new + text[place.end() :])
 
@@ -157,6 +161,20 @@ def copy_sources(to):
             shutil.copyfile(ROOT / name, to / name)
 
 
+def faults_of(mutations, root):
+    """What is wrong with the list itself."""
+    faults = []
+    for mutation in mutations:
+        file = root / mutation.path
+        original = file.read_text()
+        try:
+            mutation.apply(root)
+        except DoesNotApply as fault:
+            faults.append(str(fault))
+        file.write_text(original)
+    return faults
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--part", default="1/1", help="2/4 runs the second quarter")
@@ -172,6 +190,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         copy_sources(root)
+        if faults := faults_of(mutations, root):
+            sys.exit("\n".join(faults))
         for mutation in chosen:
             file = root / mutation.path
             original = file.read_text()

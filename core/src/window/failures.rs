@@ -204,15 +204,16 @@ impl FailuresRule {
             return false;
         };
         let mine = self.stamp(now, call.generation());
-        // Acquire, release: see the walk.
-        let slot = word.load(Ordering::Acquire);
+        // Relaxed, both: only a word of this very generation is replaced, and the exchange continues
+        // the release sequence of the one that put the tag there.
+        let slot = word.load(Ordering::Relaxed);
         // What both have in common cancels out. Where their generations differ, the difference is
         // beyond any stamp.
         let age = mine.wrapping_sub(slot);
         self.within().is_shorter_than(age, STAMP)
-            && call.layout_stands()
+            && call.layout_still_stands()
             && word
-                .exchange(slot, mine, Ordering::Release, Ordering::Acquire)
+                .exchange(slot, mine, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok()
     }
 

@@ -186,14 +186,15 @@ impl TimeRule {
         let Some(word) = row.get(place.slot) else {
             return false;
         };
-        // Acquire, release: the rule of all windows, see the module's head.
-        let seen = word.load(Ordering::Acquire);
+        // Relaxed, both: only a word of this very generation is replaced, and the exchange continues
+        // the release sequence of the one that put the tag there.
+        let seen = word.load(Ordering::Relaxed);
         // Far beyond any count where the word is another bucket's.
         let count = seen.wrapping_sub(tagged(call.generation(), place.lap << COUNT_BITS));
         (Raw::from(self.rate.min_calls())..MAX_COUNT).contains(&count)
-            && call.layout_stands()
+            && call.layout_still_stands()
             && word
-                .exchange(seen, seen + 1, Ordering::Release, Ordering::Acquire)
+                .exchange(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok()
     }
 
