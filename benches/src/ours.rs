@@ -123,6 +123,11 @@ shape!(
 
 shape!(
     /// The same, counted by each thread for itself.
+    OfCoarseStripedTime: StripedTime<ThreadStripes, 8, 10>, CoarseClock =
+        StripedTime::new(10_000, 10, 50, 20, ThreadStripes)
+);
+shape!(
+    /// The same with the timer's clock.
     OfStripedTime: StripedTime<ThreadStripes, 8, 10>, TimerClock =
         StripedTime::new(10_000, 10, 50, 20, ThreadStripes)
 );
