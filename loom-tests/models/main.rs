@@ -23,6 +23,7 @@ mod generations;
 #[cfg(not(loom_first_read_writes))]
 mod healthy;
 mod probes;
+mod replacing;
 mod sources;
 #[cfg(nanobreaker_narrow)]
 mod sweeps;

@@ -38,6 +38,11 @@ ORDERINGS_TRIED_FIRST = {
     "consecutive.rs": ("wide", "consecutive"),
     "failures.rs": ("wide", "failures"),
 }
+# Orderings that no test can find out, by file and what stands in their line, and why they stay.
+EXPLAINED = {
+    ("ticks.rs", "fence(Ordering::Acquire)"): "orders two reads of a device, the counter and then"
+    " the turns: the language's memory model, and so loom, knows no device that changes by itself",
+}
 
 
 class DoesNotApply(Exception):
@@ -89,6 +94,8 @@ def orderings():
             for match in strong.finditer(line.split("//")[0]):
                 old, kind = match.group(0), match.group(1)
                 fence = f"fence({old})"
+                if (file.name, line.strip().rstrip(";")) in EXPLAINED:
+                    continue
                 if fence in line:
                     # A relaxed fence is none; a sequentially consistent one is first made weaker.
                     old = fence
@@ -207,6 +214,8 @@ def main():
                 if by is None:
                     survivors.append(mutation)
             file.write_text(original)
+    for (name, line), reason in EXPLAINED.items():
+        print(f"explained: {line} in {name} {reason}")
     if not options.list:
         print(f"{len(chosen) - len(survivors)} killed, {len(survivors)} survived")
     sys.exit(1 if survivors else 0)

@@ -178,6 +178,8 @@ fn unless_laid_out_anew<C, L: Layout>(call: &Call<'_, C, L>) -> Verdict {
 /// A thread that read the old rule and then stalled must not write by it among the words of the new
 /// one. So the layout has a number, which changes first; then every word changes. Who is about to
 /// write asks for the number after it loaded the word: either it finds another, or its exchange fails.
+/// (Unless the word has come to hold the very value it held by the old rule: then one outcome is taken
+/// for another.)
 impl<const WORDS: usize> Adopt for AnyWindow<WORDS> {
     fn adopt<C: Clock>(&self, like: &Self, call: &Call<'_, C>) -> Verdict {
         let (old, new) = (self.rule.head(), like.rule.head());

@@ -134,12 +134,13 @@ impl FailuresRule {
         let kept = usize::from(self.slots);
         let given_up = words.iter().take(old.slots.into()).skip(kept);
         for word in given_up {
-            // Acquire: see the module's head.
-            let slot = word.load(Ordering::Acquire);
+            // Relaxed: what is of another generation stays as it is.
+            let slot = word.load(Ordering::Relaxed);
             if matches!(self.look(slot, now, call.generation()), Found::Free { .. }) {
                 continue;
             }
             let free = words.iter().take(kept).find(|word| {
+                // Acquire: `put` asks for that.
                 let seen = word.load(Ordering::Acquire);
                 matches!(self.look(seen, now, call.generation()), Found::Free { .. })
                     && tagged::put(word, seen, content(slot), call)

@@ -42,6 +42,17 @@ pub(crate) fn content_for<C, L: Layout>(word: Raw, call: &Call<'_, C, L>) -> Opt
     }
 }
 
+/// What `call`'s generation has put into `word`: 0 where another one did. For who writes nothing, or
+/// only where there is something: a word of one's own generation can be loaded relaxed.
+#[inline]
+pub(crate) fn own_content<C, L: Layout>(word: Raw, call: &Call<'_, C, L>) -> Raw {
+    if tag(word) == call.generation() {
+        content(word)
+    } else {
+        0
+    }
+}
+
 /// Exchanges `seen`, loaded with acquire, for `content` under the tag of `call`'s generation.
 /// Returns whether it did: not where another thread was quicker or the generation is over.
 pub(crate) fn put<C, L: Layout>(
@@ -51,10 +62,10 @@ pub(crate) fn put<C, L: Layout>(
     call: &Call<'_, C, L>,
 ) -> bool {
     let new = tagged(call.generation(), content);
-    // Release, acquire: the rule of all windows, see the module's head.
+    // Release: the rule of all windows, see the module's head. Relaxed: a refusal reads nothing.
     content_for(seen, call).is_some()
         && word
-            .exchange(seen, new, Ordering::Release, Ordering::Acquire)
+            .exchange(seen, new, Ordering::Release, Ordering::Relaxed)
             .is_ok()
 }
 

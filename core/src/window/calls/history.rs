@@ -7,7 +7,7 @@ use crate::window::call::{Call, Layout};
 use crate::window::calls::outcomes::Outcomes;
 use crate::window::judge::Verdict;
 use crate::window::rate::Rate;
-use crate::window::tagged::{CONTENT_BITS, content, content_for, tagged};
+use crate::window::tagged::{CONTENT_BITS, content, content_for, own_content, tagged};
 
 /// The most calls that fit beside the sentinel.
 pub(super) const MAX_SIZE: u32 = CONTENT_BITS - 1;
@@ -51,9 +51,10 @@ pub(super) fn trim<C, L: Layout>(
     rate: Rate,
     call: &Call<'_, C, L>,
 ) -> Verdict {
-    // Acquire, release: the rule of all windows, see the module's head.
-    let trimmed = word.update(Ordering::Release, Ordering::Acquire, |seen| {
-        let there = content_for(seen, call).unwrap_or(0).max(EMPTY);
+    // Relaxed, both: only a word of this very generation is replaced, and the exchange continues the
+    // release sequence of the one that put the tag there.
+    let trimmed = word.update(Ordering::Relaxed, Ordering::Relaxed, |seen| {
+        let there = own_content(seen, call).max(EMPTY);
         let full: Raw = 1 << size;
         if there < full << 1 {
             return ControlFlow::Break(Verdict::of(is_reached(there, rate)));
@@ -68,9 +69,8 @@ pub(super) fn trim<C, L: Layout>(
 
 /// The calls that `word` holds, the oldest first.
 pub(super) fn outcomes<C, L: Layout>(word: &Word, call: &Call<'_, C, L>) -> Outcomes {
-    // Acquire: the rule of all windows, see the module's head.
-    let seen = word.load(Ordering::Acquire);
-    let history = content_for(seen, call).unwrap_or(0).max(EMPTY);
+    // Relaxed: nothing follows from it but what is read.
+    let history = own_content(word.load(Ordering::Relaxed), call).max(EMPTY);
     let calls = Raw::BITS - history.leading_zeros() - 1;
     let mut outcomes = Outcomes::NONE;
     for age in (0..calls).rev() {

@@ -19,7 +19,7 @@ use crate::window::call::{Call, Layout};
 use crate::window::calls::outcomes::Outcomes;
 use crate::window::judge::Verdict;
 use crate::window::rate::Rate;
-use crate::window::tagged::{content, content_for, tagged};
+use crate::window::tagged::{content, content_for, own_content, tagged};
 
 /// Outcomes in a word: a power of two, so that finding one takes no division.
 const OUTCOMES_LOG2: u32 = if WIDE { 5 } else { 4 };
@@ -138,9 +138,8 @@ pub(super) fn judge<C, L: Layout>(
     rate: Rate,
     call: &Call<'_, C, L>,
 ) -> Verdict {
-    // Acquire: the rule of all windows, see the module's head.
-    let seen = tally.load(Ordering::Acquire);
-    Tally(content_for(seen, call).unwrap_or(0)).verdict(size, rate)
+    // Relaxed: nothing follows from it but what is read.
+    Tally(own_content(tally.load(Ordering::Relaxed), call)).verdict(size, rate)
 }
 
 /// The calls that the words hold, the oldest first.
@@ -150,8 +149,8 @@ pub(super) fn outcomes<C, L: Layout>(
     size: u16,
     call: &Call<'_, C, L>,
 ) -> Outcomes {
-    // Acquire: the rule of all windows, see the module's head.
-    let there = Tally(content_for(tally.load(Ordering::Acquire), call).unwrap_or(0));
+    // Relaxed: nothing follows from it but what is read.
+    let there = Tally(own_content(tally.load(Ordering::Relaxed), call));
     let next = there.position();
     let older = if there.is_full() { next..size } else { 0..0 };
     let mut kept = Outcomes::NONE;
@@ -165,8 +164,9 @@ fn is_marked<C, L: Layout>(outcomes: &[Word], position: u16, call: &Call<'_, C, 
     let Some(word) = outcomes.get(usize::from(position >> OUTCOMES_LOG2)) else {
         return false;
     };
-    let seen = content_for(word.load(Ordering::Acquire), call).unwrap_or(0);
-    seen >> (u32::from(position) & (OUTCOMES - 1)) & 1 != 0
+    // Relaxed: as above.
+    own_content(word.load(Ordering::Relaxed), call) >> (u32::from(position) & (OUTCOMES - 1)) & 1
+        != 0
 }
 
 /// What writing an outcome changed.
