@@ -9,7 +9,7 @@ use crate::window::calls::CallsRule;
 use crate::window::consecutive::ConsecutiveRule;
 use crate::window::failures::FailuresRule;
 use crate::window::judge::{Judge, Rule, Verdict};
-use crate::window::parts::{Kind, Parts, RuleCell};
+use crate::window::parts::{Head, Kind, Parts, RuleCell};
 use crate::window::tagged;
 use crate::window::time::TimeRule;
 
@@ -134,20 +134,11 @@ impl<const WORDS: usize> Judge for AnyWindow<WORDS> {
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
         let head = self.rule.head();
-        let words = &self.words;
-        let call = &call.under(self.rule.layout(head));
-        let verdict = match head.kind() {
-            Kind::Failures if bad => {
-                FailuresRule::from_parts(self.rule.parts(head)).count(words, bad, call)
-            }
-            Kind::Failures | Kind::Missing | Kind::Changing => Verdict::Holds,
-            Kind::Consecutive => ConsecutiveRule::from_parts(head.parts()).count(words, bad, call),
-            Kind::Calls => CallsRule::from_parts(self.rule.parts(head)).count(words, bad, call),
-            Kind::Time => TimeRule::from_parts(self.rule.parts(head)).count(words, bad, call),
-        };
-        match verdict {
-            Verdict::Trips => unless_laid_out_anew(call),
-            verdict => verdict,
+        match head.kind() {
+            Kind::Missing | Kind::Changing => Verdict::Holds,
+            // The default where nothing fails: not worth a call.
+            Kind::Failures if !bad => Verdict::Holds,
+            _ => self.count_by(head, bad, call),
         }
     }
 
@@ -158,6 +149,27 @@ impl<const WORDS: usize> Judge for AnyWindow<WORDS> {
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
         tagged::sweep(&self.words, call);
+    }
+}
+
+impl<const WORDS: usize> AnyWindow<WORDS> {
+    #[inline(never)]
+    fn count_by<C: Clock>(&self, head: Head, bad: bool, call: &Call<'_, C>) -> Verdict {
+        let words = &self.words;
+        let call = &call.under(self.rule.layout(head));
+        let verdict = match head.kind() {
+            Kind::Failures => {
+                FailuresRule::from_parts(self.rule.parts(head)).count(words, bad, call)
+            }
+            Kind::Consecutive => ConsecutiveRule::from_parts(head.parts()).count(words, bad, call),
+            Kind::Calls => CallsRule::from_parts(self.rule.parts(head)).count(words, bad, call),
+            Kind::Time => TimeRule::from_parts(self.rule.parts(head)).count(words, bad, call),
+            Kind::Missing | Kind::Changing => Verdict::Holds,
+        };
+        match verdict {
+            Verdict::Trips => unless_laid_out_anew(call),
+            verdict => verdict,
+        }
     }
 }
 
