@@ -27,6 +27,7 @@ mod replacing;
 mod sources;
 #[cfg(nanobreaker_narrow)]
 mod sweeps;
+mod tally;
 mod ticks;
 mod time;
 mod transitions;

@@ -142,10 +142,11 @@ def cargo_test(root, suite, tests, target):
     return "a test that did not come back: " + (errors[-1] if errors else "killed")
 
 
-def killer(root, mutation, target):
+def killer(root, mutation, target, first_only):
     """Tries the suite where the mutation should be found out, then everything."""
     tries = [(mutation.suite, mutation.tests)]
-    tries += [(suite, "") for suite in SUITES]
+    if not first_only:
+        tries += [(suite, "") for suite in SUITES]
     for suite, tests in tries:
         failed = cargo_test(root, suite, tests, target)
         if failed:
@@ -186,6 +187,9 @@ def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--part", default="1/1", help="2/4 runs the second quarter")
     options.add_argument("--only", default="", help="those whose name contains this")
+    options.add_argument(
+        "--first", action="store_true", help="try only the tests where each is expected to be found out"
+    )
     options.add_argument("--list", action="store_true", help="check that all apply, and list them")
     options = options.parse_args()
 
@@ -207,7 +211,7 @@ def main():
             if options.list:
                 print(mutation.name)
             else:
-                by = killer(root, mutation, target)
+                by = killer(root, mutation, target, options.first)
                 seconds = time.monotonic() - started
                 verdict = f"killed by {by}" if by else "SURVIVED"
                 print(f"{mutation.name}: {verdict} ({seconds:.0f} s)", flush=True)

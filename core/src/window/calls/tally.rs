@@ -210,9 +210,10 @@ fn settle<C, L: Layout>(
     rate: Rate,
     call: &Call<'_, C, L>,
 ) -> Verdict {
-    // Acquire, release: the rule of all windows, see the module's head.
+    // Acquire: the rule of all windows, see the module's head. Relaxed: this call has claimed its place,
+    // so the word is of its generation or a later one, and the exchange continues the release sequence.
     let settled = tally.update(
-        Ordering::Release,
+        Ordering::Relaxed,
         Ordering::Acquire,
         |seen| match content_for(seen, call) {
             Some(there) => ControlFlow::Continue(tagged(
