@@ -29,6 +29,8 @@ PROMISES = {
     "healthy": "8, 9",
     "healthy::a_rejection_writes_nothing": "8",
     "probes": "1, 6",
+    "replacing": "3, 4, 5",
+    "tally": "3, 4, 5",
     "ticks": "7",
     "time": "7",
     "transitions": "2",
