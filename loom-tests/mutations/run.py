@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -30,13 +29,13 @@ SUITES = {
 }
 # Where each file's orderings are most likely found out.
 ORDERINGS_TRIED_FIRST = {
-    "tagged.rs": ("narrow", "sweeps::"),
+    "tagged.rs": ("narrow", "sweeps:: adjusting:: replacing::"),
     "ticks.rs": ("wide", "ticks::"),
     "time.rs": ("wide", "time"),
     "tally.rs": ("wide", "tally"),
     "history.rs": ("wide", "history"),
     "consecutive.rs": ("wide", "consecutive"),
-    "failures.rs": ("wide", "failures"),
+    "failures.rs": ("wide", "failures replacing::"),
 }
 # Orderings that no test can find out, by file and what stands in their line, and why they stay.
 EXPLAINED = {
@@ -115,7 +114,7 @@ def cargo_test(root, suite, tests, target):
     command = ["cargo", "test", "--quiet", *SUITES[suite]]
     # The library's tests and integration tests; examples in the documentation prove little here.
     command += ["--lib", "--tests"] if suite in ("core", "units") else ["--tests"]
-    command += ["--", *([tests] if tests else [])]
+    command += ["--", *tests.split()]
     environment = dict(os.environ, CARGO_TARGET_DIR=str(target), RUST_BACKTRACE="0")
     environment.pop("RUSTFLAGS", None)
     try:
@@ -198,26 +197,27 @@ def main():
     chosen = [m for m in mutations[part - 1 :: parts] if options.only in m.name]
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "mutations"
     survivors = []
-    with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
-        copy_sources(root)
-        if faults := faults_of(mutations, root):
-            sys.exit("\n".join(faults))
-        for mutation in chosen:
-            file = root / mutation.path
-            original = file.read_text()
-            mutation.apply(root)
-            started = time.monotonic()
-            if options.list:
-                print(mutation.name)
-            else:
-                by = killer(root, mutation, target, options.first)
-                seconds = time.monotonic() - started
-                verdict = f"killed by {by}" if by else "SURVIVED"
-                print(f"{mutation.name}: {verdict} ({seconds:.0f} s)", flush=True)
-                if by is None:
-                    survivors.append(mutation)
-            file.write_text(original)
+    # Always the same folder: cargo takes what was built from another one's sources for built from these.
+    root = target / "sources"
+    shutil.rmtree(root, ignore_errors=True)
+    copy_sources(root)
+    if faults := faults_of(mutations, root):
+        sys.exit("\n".join(faults))
+    for mutation in chosen:
+        file = root / mutation.path
+        original = file.read_text()
+        mutation.apply(root)
+        started = time.monotonic()
+        if options.list:
+            print(mutation.name)
+        else:
+            by = killer(root, mutation, target, options.first)
+            seconds = time.monotonic() - started
+            verdict = f"killed by {by}" if by else "SURVIVED"
+            print(f"{mutation.name}: {verdict} ({seconds:.0f} s)", flush=True)
+            if by is None:
+                survivors.append(mutation)
+        file.write_text(original)
     for (name, line), reason in EXPLAINED.items():
         print(f"explained: {line} in {name} {reason}")
     if not options.list:
