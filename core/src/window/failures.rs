@@ -124,6 +124,8 @@ impl FailuresRule {
 
     /// Puts the failures of `old`, which is still within `words`, where this rule looks for them:
     /// those in slots that this rule doesn't have move into free ones. Trips where there are none.
+    ///
+    /// A failure takes the first slot that is free, so before it there is none of an earlier generation.
     pub(super) fn gather<C: Clock, L: Layout>(
         self,
         old: Self,

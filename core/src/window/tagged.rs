@@ -62,10 +62,11 @@ pub(crate) fn put<C, L: Layout>(
     call: &Call<'_, C, L>,
 ) -> bool {
     let new = tagged(call.generation(), content);
-    // Release: the rule of all windows, see the module's head. Relaxed: a refusal reads nothing.
+    // Relaxed, both: see `gather`, which only comes upon words of its own generation, or of a later one
+    // that it leaves alone; so the exchange continues a release sequence. A refusal reads nothing.
     content_for(seen, call).is_some()
         && word
-            .exchange(seen, new, Ordering::Release, Ordering::Relaxed)
+            .exchange(seen, new, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
 }
 
