@@ -102,3 +102,23 @@ fn a_reader_that_lags_counts_no_half_turn_twice() {
             [TURN + 7, TURN + 7, TURN + 7],
         ]);
 }
+
+/// Between a reader's look at the turns and its reading of the counter the counter goes on by a whole
+/// turn, and so to the same half. Somebody has counted the half turn before the counter went on: a
+/// release, since a device's time goes by for everyone.
+#[test]
+fn a_reader_that_sleeps_through_a_turn_is_not_fooled() {
+    model(Bound::Exhaustive, || timer(u32::MAX / 2))
+        .threads([
+            |timer| timer.clock.ticks(),
+            |timer| {
+                for ticks in [HALF as u32 + 5, 7] {
+                    timer.counter.0.store(ticks, Ordering::Release);
+                    timer.clock.poll();
+                }
+                timer.clock.ticks()
+            },
+        ])
+        .end(|_, read| read)
+        .exactly([HALF - 1, HALF + 5, TURN + 7].map(|read| [read, TURN + 7]));
+}

@@ -39,8 +39,6 @@ ORDERINGS_TRIED_FIRST = {
 }
 # Orderings that no test can find out, by file, kind and what stands in their line, and why they stay.
 EXPLAINED = {
-    ("ticks.rs", "Acquire", "fence(Ordering::Acquire);"): "orders two reads of a device, the counter and then"
-    " the turns: the language's memory model, and so loom, knows no device that changes by itself",
     (
         "tagged.rs",
         "Acquire",
