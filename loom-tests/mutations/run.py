@@ -188,7 +188,7 @@ def faults_of(mutations, root):
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--part", default="1/1", help="2/4 runs the second quarter")
-    options.add_argument("--only", default="", help="those whose name contains this")
+    options.add_argument("--only", default="", help="those whose name matches this expression")
     options.add_argument(
         "--first", action="store_true", help="try only the tests where each is expected to be found out"
     )
@@ -197,7 +197,7 @@ def main():
 
     mutations = [*orderings(), *listed()]
     part, parts = map(int, options.part.split("/"))
-    chosen = [m for m in mutations[part - 1 :: parts] if options.only in m.name]
+    chosen = [m for m in mutations[part - 1 :: parts] if re.search(options.only, m.name)]
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "mutations"
     survivors = []
     # Always the same folder: cargo takes what was built from another one's sources for built from these.
