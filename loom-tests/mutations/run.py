@@ -206,25 +206,25 @@ def main():
     copy_sources(root)
     if faults := faults_of(mutations, root):
         sys.exit("\n".join(faults))
+    if options.list:
+        for mutation in chosen:
+            print(mutation.name)
+        return
     for mutation in chosen:
         file = root / mutation.path
         original = file.read_text()
         mutation.apply(root)
         started = time.monotonic()
-        if options.list:
-            print(mutation.name)
-        else:
-            by = killer(root, mutation, target, options.first)
-            seconds = time.monotonic() - started
-            verdict = f"killed by {by}" if by else "SURVIVED"
-            print(f"{mutation.name}: {verdict} ({seconds:.0f} s)", flush=True)
-            if by is None:
-                survivors.append(mutation)
+        by = killer(root, mutation, target, options.first)
+        seconds = time.monotonic() - started
+        verdict = f"killed by {by}" if by else "SURVIVED"
+        print(f"{mutation.name}: {verdict} ({seconds:.0f} s)", flush=True)
+        if by is None:
+            survivors.append(mutation)
         file.write_text(original)
     for (name, kind, _), reason in EXPLAINED.items():
         print(f"explained: {kind} in {name} {reason}")
-    if not options.list:
-        print(f"{len(chosen) - len(survivors)} killed, {len(survivors)} survived")
+    print(f"{len(chosen) - len(survivors)} killed, {len(survivors)} survived")
     sys.exit(1 if survivors else 0)
 
 

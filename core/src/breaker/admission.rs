@@ -32,8 +32,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// [`Rejected`] where the call must not be made.
     #[inline]
     pub fn allow(&self) -> Result<Permit<'_, W, C, O>, Rejected> {
-        // Relaxed: the state word stands alone.
-        let state = State::from_raw(self.state.first_load(Ordering::Relaxed));
+        let state = self.first_load();
         if state.is_healthy() {
             return Ok(Permit::new(self, token(state, Kind::Counted)));
         }
@@ -44,7 +43,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
                 return Err(self.reject(state, None));
             }
             let left = state.is_shut().then(|| self.still_shut_for(state));
-            if let Some(Some(left)) = left {
+            if let Some(left) = left.flatten() {
                 return Err(self.reject(state, Some(left)));
             }
         }

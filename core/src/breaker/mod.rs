@@ -116,6 +116,13 @@ impl<W, C, O> Breaker<W, C, O> {
         // Relaxed: the state word stands alone.
         State::from_raw(self.state.load(Ordering::Relaxed))
     }
+
+    /// The load that may lead into an exchange, see [`Word::first_load`].
+    #[inline]
+    fn first_load(&self) -> State {
+        // Relaxed: the state word stands alone.
+        State::from_raw(self.state.first_load(Ordering::Relaxed))
+    }
 }
 
 impl<W: Window, C, O> Breaker<W, C, O> {
@@ -252,8 +259,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         cause: Option<Cause>,
         mut decide: impl FnMut(State) -> Option<State>,
     ) -> bool {
-        // Relaxed: the state word stands alone.
-        let mut seen = State::from_raw(self.state.first_load(Ordering::Relaxed));
+        let mut seen = self.first_load();
         while let Some(next) = decide(seen) {
             match self.step(seen, next, cause) {
                 Ok(()) => return true,

@@ -7,7 +7,6 @@ use crate::outcome::{Outcome, Recorded};
 use crate::permit::{Kind, Token};
 use crate::phase::Phase;
 use crate::state::{Answer, Round, State};
-use crate::sync::Ordering;
 use crate::window::{Verdict, Window};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
@@ -82,8 +81,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             Outcome::Ignored => Answer::Ignored,
             Outcome::Cancelled => Answer::Cancelled,
         };
-        // Relaxed: the state word stands alone.
-        let mut state = State::from_raw(self.state.first_load(Ordering::Relaxed));
+        let mut state = self.first_load();
         loop {
             if state.generation() != token.generation() {
                 return Recorded::Stale;

@@ -10,7 +10,7 @@ use crate::sync::{Ordering, Word, const_unless_loom};
 use crate::window::call::{Call, Layout};
 use crate::window::judge::{Judge, Rule, Ruled, Verdict};
 use crate::window::parts::Parts;
-use crate::window::tagged::{content, content_for, tag, tagged};
+use crate::window::tagged::{content_for, own_content, tagged};
 
 /// The largest threshold.
 const MAX_THRESHOLD: u32 = u16::MAX as u32;
@@ -89,8 +89,7 @@ impl ConsecutiveRule {
     pub(super) fn judge<C, L: Layout>(self, words: &[Word], call: &Call<'_, C, L>) -> Verdict {
         let reached = words.first().is_some_and(|word| {
             // Relaxed: only its own generation's count is read from it.
-            let seen = word.load(Ordering::Relaxed);
-            tag(seen) == call.generation() && content(seen) >= self.threshold.into()
+            own_content(word.load(Ordering::Relaxed), call) >= self.threshold.into()
         });
         Verdict::of(reached)
     }
@@ -137,7 +136,7 @@ fn succeed<C, L: Layout>(word: &Word, call: &Call<'_, C, L>) {
     // Relaxed: only a word of this very generation is replaced, and the exchange continues the
     // release sequence of the one that put the tag there.
     let _ = word.update(Ordering::Relaxed, Ordering::Relaxed, |seen| {
-        if tag(seen) == call.generation() && content(seen) != 0 && call.layout_still_stands() {
+        if own_content(seen, call) != 0 && call.layout_still_stands() {
             ControlFlow::Continue(tagged(call.generation(), 0))
         } else {
             ControlFlow::Break(())

@@ -18,7 +18,7 @@ use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
 use crate::window::call::{Call, Layout};
 use crate::window::judge::{Judge, Rule, Ruled, Verdict};
 use crate::window::parts::Parts;
-use crate::window::tagged::{self, CONTENT_BITS, content, tag, tagged};
+use crate::window::tagged::{CONTENT_BITS, content, content_for, tag, tagged};
 
 const TAKEN: Raw = 1 << (CONTENT_BITS - 1);
 const STAMP: Raw = TAKEN - 1;
@@ -145,13 +145,13 @@ impl FailuresRule {
                 // Acquire: `put` asks for that.
                 let seen = word.load(Ordering::Acquire);
                 matches!(self.look(seen, now, call.generation()), Found::Free { .. })
-                    && tagged::put(word, seen, content(slot), call)
+                    && put(word, seen, content(slot), call)
             });
             if free.is_none() {
                 return Verdict::Trips;
             }
             // It must not count twice should the threshold grow again.
-            let _ = tagged::put(word, slot, 0, call);
+            let _ = put(word, slot, 0, call);
         }
         Verdict::Holds
     }
@@ -278,6 +278,19 @@ impl FailuresRule {
             return Verdict::Trips;
         }
     }
+}
+
+/// Exchanges `seen`, loaded with acquire, for `content` under the tag of `call`'s generation: for
+/// [`gather`](FailuresRule::gather). Returns whether it did: not where another thread was quicker or the
+/// generation is over.
+fn put<C, L: Layout>(word: &Word, seen: Raw, content: Raw, call: &Call<'_, C, L>) -> bool {
+    let new = tagged(call.generation(), content);
+    // Relaxed, both: `gather` comes upon words of its own generation, or of a later one that it leaves
+    // alone; so the exchange continues a release sequence. A refusal reads nothing.
+    content_for(seen, call).is_some()
+        && word
+            .exchange(seen, new, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
 }
 
 impl Rule for FailuresRule {

@@ -53,23 +53,6 @@ pub(crate) fn own_content<C, L: Layout>(word: Raw, call: &Call<'_, C, L>) -> Raw
     }
 }
 
-/// Exchanges `seen`, loaded with acquire, for `content` under the tag of `call`'s generation.
-/// Returns whether it did: not where another thread was quicker or the generation is over.
-pub(crate) fn put<C, L: Layout>(
-    word: &Word,
-    seen: Raw,
-    content: Raw,
-    call: &Call<'_, C, L>,
-) -> bool {
-    let new = tagged(call.generation(), content);
-    // Relaxed, both: see `gather`, which only comes upon words of its own generation, or of a later one
-    // that it leaves alone; so the exchange continues a release sequence. A refusal reads nothing.
-    content_for(seen, call).is_some()
-        && word
-            .exchange(seen, new, Ordering::Relaxed, Ordering::Relaxed)
-            .is_ok()
-}
-
 /// Empties all words, whatever they hold, for another layout.
 ///
 /// Each becomes another value than it was, so that the exchange of a thread that loaded it before

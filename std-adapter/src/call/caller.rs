@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use nanobreaker_core::window::Window;
-use nanobreaker_core::{Breaker, Clock, Observer, Outcome, Rejected};
+use nanobreaker_core::{Breaker, Clock, Observer, Outcome};
 
 use crate::call::classifier::{ByResult, Classifier};
 use crate::call::held::Held;
@@ -120,7 +120,7 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
     where
         K: Classifier<T, E>,
     {
-        let mut held = self.admit().map_err(CallError::Rejected)?;
+        let mut held = Held::admit(&self.breaker, self.limits).map_err(CallError::Rejected)?;
         let result = held.run(call);
         held.spend(self.classifier.classify(&result));
         result.map_err(CallError::Failed)
@@ -143,11 +143,6 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
         K: Classifier<T, E>,
     {
         guarded(self.breaker, self.limits, &self.classifier, call)
-    }
-
-    #[inline]
-    fn admit(&self) -> Result<Held<&'a Breaker<W, C, O>>, Rejected> {
-        Held::admit(&self.breaker, self.limits)
     }
 }
 
