@@ -24,6 +24,7 @@ WARM_UP = 20  # more would fill a narrow time bucket, which then counts no furth
 SUBJECTS = {  # function: (breaker, whether it must write nothing)
     "healthy_failures": ("FAILURES", True),
     "healthy_consecutive": ("CONSECUTIVE", True),
+    "healthy_cusum": ("CUSUM", True),
     "healthy_calls": ("CALLS", True),
     "healthy_time": ("TIME", False),
 }

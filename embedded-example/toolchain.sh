@@ -1,4 +1,4 @@
-# Finds a Rust toolchain that builds for Cortex-M; sourced by boards.sh and size.sh.
+# Finds a Rust toolchain that builds for the boards; sourced by boards.sh and size.sh.
 #
 # Two are supported: rustup's with the target added, and the distribution's compiler with its
 # library's sources, from which `core` is then built.
@@ -8,7 +8,17 @@ BOARDS=(
   "thumbv6m-none-eabi microbit cortex-m0"
   "thumbv7m-none-eabi lm3s6965evb cortex-m3"
   "thumbv7em-none-eabihf mps2-an386 cortex-m4"
+  "thumbv8m.main-none-eabihf mps2-an505 cortex-m33"
+  "riscv32imac-unknown-none-elf virt rv32"
 )
+
+# BOARD=microbit, for instance, leaves out the others.
+if [ -n "${BOARD:-}" ]; then
+  for board in "${!BOARDS[@]}"; do
+    [[ ${BOARDS[$board]} == *" $BOARD "* ]] || unset "BOARDS[$board]"
+  done
+  [ ${#BOARDS[@]} -gt 0 ] || { printf 'no board is called %s\n' "$BOARD" >&2; exit 2; }
+fi
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
@@ -31,6 +41,12 @@ first_of() {
     fi
   done
   return 1
+}
+
+# need_emulators: dies where one is missing.
+need_emulators() {
+  command -v qemu-system-arm >/dev/null || die "boards need QEMU: apt-get install qemu-system-arm"
+  command -v qemu-system-riscv32 >/dev/null || die "RISC-V needs QEMU: apt-get install qemu-system-misc"
 }
 
 has_target() { # has_target RUSTC TARGET
@@ -57,7 +73,7 @@ cargo_for() {
     linker=$(first_of ld.lld rust-lld) || die "the distribution's rustc needs ld.lld: apt-get install lld"
     # Building `core` is not stable yet; the compiler that comes with these sources can.
     cargo=(env "RUSTC=$rustc" RUSTC_BOOTSTRAP=1
-      "CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$target")_LINKER=$linker" cargo)
+      "CARGO_TARGET_$(tr 'a-z.-' 'A-Z__' <<<"$target")_LINKER=$linker" cargo)
     build_flags+=(-Zbuild-std=core)
     return
   done
@@ -88,7 +104,9 @@ binary() {
 # With icount an instruction takes 2^SHIFT ns, by default 64, whatever the host does: every run is
 # the same.
 emulate() {
-  timeout --kill-after=5 "$1" qemu-system-arm -machine "$2" -cpu "$3" -nographic -monitor none \
+  local emulator=(qemu-system-arm)
+  [[ $3 != rv32* ]] || emulator=(qemu-system-riscv32 -bios none)
+  timeout --kill-after=5 "$1" "${emulator[@]}" -machine "$2" -cpu "$3" -nographic -monitor none \
     -serial none -icount "shift=${5:-6},sleep=off" -semihosting-config enable=on,target=native \
     -kernel "$4" </dev/null
 }

@@ -3,14 +3,15 @@
 
 fn main() {
     let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
-    if !package.ends_with("-units") {
-        println!("cargo:rustc-cfg=loom");
-    }
-    if package.contains("-narrow") {
-        println!("cargo:rustc-cfg=nanobreaker_narrow");
-    }
-    if package.ends_with("-rmw") {
-        println!("cargo:rustc-cfg=loom_first_read_writes");
+    let parts: Vec<&str> = package.split('-').collect();
+    let switches = [
+        ("nanobreaker_loom", !parts.contains(&"units")),
+        ("nanobreaker_narrow", parts.contains(&"narrow")),
+        ("nanobreaker_first_read_writes", parts.contains(&"rmw")),
+        ("nanobreaker_weak_fails", parts.contains(&"weak")),
+    ];
+    for (switch, _) in switches.iter().filter(|(_, is_on)| *is_on) {
+        println!("cargo:rustc-cfg={switch}");
     }
     // These packages declare none of the core's optional features.
     println!("cargo:rustc-check-cfg=cfg(feature, values(any()))");

@@ -23,18 +23,21 @@ HEAD = (
 )
 # By the model, or else by its module.
 PROMISES = {
-    "adjusting": "3, 4, 8",
-    "configuring": "1, 2, 6, 7, 8",
+    "adjusting": "3, 4, 5, 8",
+    "advice": "1, 2, 5, 6",
+    "anchors": "6, 7",
+    "cusum": "3, 4",
     "generations": "3, 4, 5",
     "healthy": "8, 9",
     "healthy::a_rejection_writes_nothing": "8",
     "probes": "1, 6",
-    "replacing": "3, 4, 5",
+    "stopping": "1 to 8",
     "tally": "3, 4, 5",
     "ticks": "7",
     "time": "7",
     "transitions": "2",
     "trips": "3, 4",
+    "turns": "3, 4",
 }
 MOST_NAMED = 2
 

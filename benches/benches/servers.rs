@@ -71,13 +71,11 @@ fn healthy_calls(criterion: &mut Criterion) {
 fn lookups(criterion: &mut Criterion) {
     let registry = Registry::<String>::builder(|_| SharedBreaker::builder()).build();
     for host in 0..9_000 {
-        drop(registry.get(&format!("host-{host}.example")));
+        let _ = registry.get_or_create(&format!("host-{host}.example"));
     }
     let key = "host-4711.example";
-    bench(criterion, "registry: with", || {
-        let _ = black_box(registry.with(black_box(key), |breaker| {
-            black_box(breaker.snapshot().phase)
-        }));
+    bench(criterion, "registry: get or create", || {
+        let _ = black_box(registry.get_or_create(black_box(key)));
     });
     bench(criterion, "registry: get", || {
         let _ = black_box(registry.get(black_box(key)));

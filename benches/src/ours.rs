@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use nanobreaker::window::{Calls, Consecutive, Failures, StripedTime, Time, Window};
 use nanobreaker::{
-    Breaker, CallError, CallExt as _, Clock, CoarseClock, Config, Outcome, SharedBreaker,
+    Breaker, CallError, CallExt as _, Clock, CoarseClock, Config, Outcome, Rate, SharedBreaker,
     ThreadStripes, TimerClock,
 };
 
@@ -52,7 +52,7 @@ pub fn add_to(list: &mut List) {
 /// A breaker's configuration: its window and its clock.
 pub trait Shape: Send + Sync + 'static {
     /// What it remembers.
-    type Window: Window + Send + Sync + 'static;
+    type Window: Window<Settings = Config> + Send + Sync + 'static;
     /// Where it gets the time from.
     type Clock: Clock + Default + Send + Sync + 'static;
 
@@ -90,19 +90,19 @@ macro_rules! shape {
 
 shape!(
     /// Eight failures within ten seconds.
-    Ring: Failures<8>, CoarseClock = Failures::new(8, 10_000)
+    Ring: Failures<8>, CoarseClock = Failures::within_ms(10_000)
 );
 shape!(
     /// Eight failures within a millisecond of a clock that always moves on: they never meet.
-    MovingRing: Failures<8>, Moving = Failures::new(8, 1)
+    MovingRing: Failures<8>, Moving = Failures::within_ms(1)
 );
 shape!(
     /// The ring with the standard clock.
-    InstantRing: Failures<8>, Standard = Failures::new(8, 10_000)
+    InstantRing: Failures<8>, Standard = Failures::within_ms(10_000)
 );
 shape!(
     /// The ring with the timer's clock.
-    TimerRing: Failures<8>, TimerClock = Failures::new(8, 10_000)
+    TimerRing: Failures<8>, TimerClock = Failures::within_ms(10_000)
 );
 shape!(
     /// Five failures in a row.
@@ -110,26 +110,26 @@ shape!(
 );
 shape!(
     /// Half of the last 40 calls.
-    OfCalls: Calls<1>, CoarseClock = Calls::new(40, 50, 20)
+    OfCalls: Calls<1>, CoarseClock = Calls::new(40, Rate::percent(50).min_calls(20))
 );
 shape!(
     /// Half of the calls of the last ten seconds.
-    OfTime: Time<10>, TimerClock = Time::new(10_000, 10, 50, 20)
+    OfTime: Time<10>, TimerClock = Time::new(10_000, 10, Rate::percent(50).min_calls(20))
 );
 shape!(
     /// The same with the coarse clock.
-    OfCoarseTime: Time<10>, CoarseClock = Time::new(10_000, 10, 50, 20)
+    OfCoarseTime: Time<10>, CoarseClock = Time::new(10_000, 10, Rate::percent(50).min_calls(20))
 );
 
 shape!(
     /// The same, counted by each thread for itself.
     OfCoarseStripedTime: StripedTime<ThreadStripes, 8, 10>, CoarseClock =
-        StripedTime::new(10_000, 10, 50, 20, ThreadStripes)
+        StripedTime::new(10_000, 10, Rate::percent(50).min_calls(20), ThreadStripes)
 );
 shape!(
     /// The same with the timer's clock.
     OfStripedTime: StripedTime<ThreadStripes, 8, 10>, TimerClock =
-        StripedTime::new(10_000, 10, 50, 20, ThreadStripes)
+        StripedTime::new(10_000, 10, Rate::percent(50).min_calls(20), ThreadStripes)
 );
 
 /// The standard clock.
@@ -178,11 +178,11 @@ impl<S: Shape> Peer for ByRecord<S> {
             };
             match perform(work) {
                 Ok(()) => {
-                    self.0.record(permit, Outcome::Success);
+                    permit.record(Outcome::Success);
                     Answer::Succeeded
                 }
                 Err(_) => {
-                    self.0.record(permit, Outcome::Failure);
+                    permit.record(Outcome::Failure);
                     Answer::Failed
                 }
             }
@@ -255,7 +255,7 @@ impl<S: Shape> Peer for ByToken<S> {
 fn answer(called: Result<(), CallError<Fault>>) -> Answer {
     match called {
         Ok(()) => Answer::Succeeded,
-        Err(CallError::Failed(Fault)) => Answer::Failed,
+        Err(CallError::Failed(Fault) | CallError::TimedOut) => Answer::Failed,
         Err(CallError::Rejected(_)) => Answer::Rejected,
     }
 }

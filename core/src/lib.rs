@@ -9,7 +9,8 @@
 //!
 //! This crate is `no_std`, needs no allocator, holds no unsafe code and never panics at run time.
 //! Servers will rather add the crate `nanobreaker`, which re-exports it and adds clocks, futures,
-//! fallbacks and more.
+//! fallbacks and more. Firmware adds `nanobreaker-embedded` for guarded buses, clocks of the embedded
+//! ecosystem and a queue of transitions.
 //!
 //! # A static breaker
 //!
@@ -27,7 +28,7 @@
 //! }
 //!
 //! static RADIO: Breaker<Failures<3>, Uptime> = Breaker::new(
-//!     checked!(Failures::new(3, 10_000)), // 3 failures within 10 s trip
+//!     checked!(Failures::within_ms(10_000)), // 3 failures within 10 s trip
 //!     checked!(Config::builder().open_for_ms(5_000).build()),
 //!     Uptime,
 //! );
@@ -55,15 +56,8 @@
 //!
 //! | feature | adds |
 //! | ------- | ---- |
+//! | `alloc` | `Clock` for `Arc<C>` |
 //! | `defmt` | `defmt::Format` for the public types |
-//! | `embassy-time` | a clock over `embassy_time::Instant` |
-//! | `embedded-hal` | `guarded`: I²C, SPI devices and pins behind a breaker |
-//! | `embedded-hal-async` | the same for async I²C and SPI devices |
-//! | `embedded-io` | `guarded`: byte streams behind a breaker |
-//! | `embedded-io-async` | the same for async byte streams |
-//! | `embedded-time` | a clock over an `embedded_time::Clock` |
-//! | `fugit` | a clock over a function that returns a `fugit::Instant` |
-//! | `heapless` | [`observer::Queue`](observer), a bounded queue of transitions; needs a [critical section](https://docs.rs/critical-section) and Rust 1.88 |
 //! | `serde` | serialization of phases, outcomes, causes, snapshots and transitions |
 //!
 //! # Chips without a compare-and-swap
@@ -82,38 +76,37 @@
     reason = "a word is of 64 or 32 bits: what converts in one width is needless in the other"
 )]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
 mod breaker;
 mod clock;
-mod config;
-#[cfg(any(feature = "embedded-hal", feature = "embedded-io"))]
-pub mod guarded;
 pub mod observer;
 mod outcome;
 mod permit;
 mod phase;
 mod rejected;
 mod saved;
+mod settings;
 mod snapshot;
 mod state;
 mod sync;
+mod token;
 pub mod window;
 
-pub use breaker::Breaker;
-#[cfg(feature = "embassy-time")]
-pub use clock::EmbassyClock;
-#[cfg(feature = "embedded-time")]
-pub use clock::EmbeddedTimeClock;
-#[cfg(feature = "fugit")]
-pub use clock::FugitClock;
+pub use breaker::{AdjustError, Breaker};
 pub use clock::{Clock, ManualClock, TickClock, TickSource};
-pub use config::{Config, ConfigBuilder, ConfigError};
 pub use observer::{Cause, Observer, Transition};
 pub use outcome::{Outcome, Recorded};
-pub use permit::{Permit, Token};
+pub use permit::Permit;
 pub use phase::Phase;
 pub use rejected::Rejected;
 pub use saved::RestoreError;
+pub use settings::{
+    Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, WindowSettings,
+};
 pub use snapshot::Snapshot;
+pub use token::Token;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -7,6 +7,7 @@
 /// | [`Success`](Self::Success) | good | counts towards closing |
 /// | [`Slow`](Self::Slow) | bad for a window of slow calls, else a failure | counts towards reopening |
 /// | [`Failure`](Self::Failure) | bad | counts towards reopening |
+/// | [`SlowFailure`](Self::SlowFailure) | bad, for a window of slow calls too | counts towards reopening |
 /// | [`Ignored`](Self::Ignored) | not counted | gives its place back, and shows that an answer came |
 /// | [`Cancelled`](Self::Cancelled) | not counted | gives its place back, a few times in a row |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,8 +22,12 @@ pub enum Outcome {
     /// A window with a rate of slow calls ([`WithSlow`](crate::window::WithSlow)) judges it there
     /// and as a success among the failures; every other window takes it for a failure.
     Slow,
-    /// It failed, or did not answer in time.
+    /// It failed.
     Failure,
+    /// It failed, and took longer than the caller accepts: a timeout.
+    ///
+    /// A failure to every window, and to a window of slow calls a slow call as well.
+    SlowFailure,
     /// It answered in a way that says nothing about its health: "not found", a validation error.
     Ignored,
     /// The caller gave up before an answer came. What a dropped permit records.

@@ -3,10 +3,10 @@
 //! | field    | bits | meaning |
 //! | -------- | ---- | ------- |
 //! | phase    |    3 | 0 closed, 1 open, 2 isolated, 3 disabled |
-//! | observe  |    1 | the observe switch |
+//! | shadow   |    1 | the shadow switch |
 //! | streak   |    4 | trips in a row |
-//! | left     |   27 | milliseconds left of the open time |
-//! | version  |    5 | of this layout: 1 |
+//! | left     |   28 | milliseconds left of the open time |
+//! | version  |    4 | of this layout: 2 |
 //! | check    |   24 | a hash of the bits below |
 //!
 //! The same whatever the width of words, so that it may be stored by one firmware and read by
@@ -15,21 +15,24 @@
 use core::fmt;
 
 use crate::phase::Phase;
-use crate::state::MAX_SPAN_MS;
+use crate::state::{ADVICE_MARGIN_MS, MAX_SPAN_MS};
 
-const OBSERVE: u32 = 3;
+const SHADOW: u32 = 3;
 const STREAK: u32 = 4;
 const LEFT: u32 = 8;
-const VERSION: u32 = 35;
+const VERSION: u32 = 36;
 const CHECK: u32 = 40;
 
-const CURRENT_VERSION: u8 = 1;
+/// The longest time that anybody may be left with: the longest advice, and what rounding it up adds.
+const MAX_LEFT_MS: u32 = 2 * MAX_SPAN_MS + 8 * ADVICE_MARGIN_MS;
+
+const CURRENT_VERSION: u8 = 2;
 
 /// What is worth keeping over a reset: generations, probes and the window are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Saved {
     pub(crate) phase: SavedPhase,
-    pub(crate) observing: bool,
+    pub(crate) in_shadow: bool,
     pub(crate) streak: u8,
     pub(crate) left_ms: u32,
 }
@@ -61,7 +64,8 @@ impl SavedPhase {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum RestoreError {
-    /// Its check does not fit: memory that was never written, or has lost bits.
+    /// Its check does not fit, or it holds what no breaker saves: memory that was never written, or has
+    /// lost bits.
     Damaged {
         /// The integer.
         saved: u64,
@@ -72,15 +76,6 @@ pub enum RestoreError {
         found: u8,
         /// The only version that is known.
         known: u8,
-    },
-    /// A field holds what no breaker saves.
-    OutOfRange {
-        /// The field's name.
-        field: &'static str,
-        /// Its value.
-        value: u32,
-        /// The largest value that is allowed.
-        maximum: u32,
     },
 }
 
@@ -94,16 +89,6 @@ impl fmt::Display for RestoreError {
                     "the saved state has version {found}, but must have version {known}"
                 )
             }
-            Self::OutOfRange {
-                field,
-                value,
-                maximum,
-            } => {
-                write!(
-                    f,
-                    "the saved {field} is {value}, but must be at most {maximum}"
-                )
-            }
         }
     }
 }
@@ -113,7 +98,7 @@ impl core::error::Error for RestoreError {}
 impl Saved {
     pub(crate) const fn to_integer(self) -> u64 {
         let fields = self.phase as u64
-            | (self.observing as u64) << OBSERVE
+            | (self.in_shadow as u64) << SHADOW
             | (self.streak as u64) << STREAK
             | (self.left_ms as u64) << LEFT
             | (CURRENT_VERSION as u64) << VERSION;
@@ -124,37 +109,27 @@ impl Saved {
         if saved >> CHECK != check_of(saved & ((1 << CHECK) - 1)) {
             return Err(RestoreError::Damaged { saved });
         }
-        let version = ((saved >> VERSION) & 0x1F) as u8;
+        let version = ((saved >> VERSION) & 0xF) as u8;
         if version != CURRENT_VERSION {
             return Err(RestoreError::Version {
                 found: version,
                 known: CURRENT_VERSION,
             });
         }
-        let left_ms = ((saved >> LEFT) & 0x7FF_FFFF) as u32;
-        if left_ms > MAX_SPAN_MS {
-            return Err(RestoreError::OutOfRange {
-                field: "open time",
-                value: left_ms,
-                maximum: MAX_SPAN_MS,
-            });
-        }
+        let left_ms = ((saved >> LEFT) & 0xFFF_FFFF) as u32;
         let phase = match saved & 0x7 {
             0 => SavedPhase::Closed,
             1 => SavedPhase::Open,
             2 => SavedPhase::Isolated,
             3 => SavedPhase::Disabled,
-            value => {
-                return Err(RestoreError::OutOfRange {
-                    field: "phase",
-                    value: value as u32,
-                    maximum: 3,
-                });
-            }
+            _ => return Err(RestoreError::Damaged { saved }),
         };
+        if left_ms > MAX_LEFT_MS {
+            return Err(RestoreError::Damaged { saved });
+        }
         Ok(Self {
             phase,
-            observing: saved >> OBSERVE & 1 != 0,
+            in_shadow: saved >> SHADOW & 1 != 0,
             streak: (saved >> STREAK & 0xF) as u8,
             left_ms,
         })
@@ -185,10 +160,10 @@ mod tests {
     #[test]
     fn what_is_saved_comes_back() {
         for phase in all_phases() {
-            for (observing, streak, left_ms) in [(false, 0, 0), (true, 15, MAX_SPAN_MS)] {
+            for (in_shadow, streak, left_ms) in [(false, 0, 0), (true, 15, MAX_LEFT_MS)] {
                 let saved = Saved {
                     phase,
-                    observing,
+                    in_shadow,
                     streak,
                     left_ms,
                 };
@@ -202,7 +177,7 @@ mod tests {
         for phase in all_phases() {
             let saved = Saved {
                 phase,
-                observing: false,
+                in_shadow: false,
                 streak: 3,
                 left_ms: 5_000,
             }
@@ -232,28 +207,18 @@ mod tests {
     }
 
     #[test]
-    fn fields_out_of_range_are_refused_by_name() {
+    fn what_no_breaker_saves_is_refused_though_its_check_fits() {
         let version = u64::from(CURRENT_VERSION) << VERSION;
-        let refused = |fields| Saved::from_integer(with_check(fields)).unwrap_err();
+        for fields in [version | 5, version | u64::from(MAX_LEFT_MS + 1) << LEFT] {
+            let saved = with_check(fields);
+            assert_eq!(
+                Saved::from_integer(saved),
+                Err(RestoreError::Damaged { saved })
+            );
+        }
         assert_eq!(
-            refused(version | 5),
-            RestoreError::OutOfRange {
-                field: "phase",
-                value: 5,
-                maximum: 3
-            }
-        );
-        assert_eq!(
-            refused(version | u64::from(MAX_SPAN_MS + 1) << LEFT),
-            RestoreError::OutOfRange {
-                field: "open time",
-                value: MAX_SPAN_MS + 1,
-                maximum: MAX_SPAN_MS
-            }
-        );
-        assert_eq!(
-            refused(2 << VERSION),
-            RestoreError::Version { found: 2, known: 1 }
+            Saved::from_integer(with_check(1 << VERSION)),
+            Err(RestoreError::Version { found: 1, known: 2 })
         );
     }
 }

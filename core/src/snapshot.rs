@@ -14,9 +14,9 @@ pub struct Snapshot {
     /// The phase.
     pub phase: Phase,
     /// Whether the breaker judges but never rejects.
-    pub observing: bool,
-    /// Stepped on entering open, isolated or disabled and by every reset; wraps after 4,096
-    /// (256 where words are 32 bits wide).
+    pub in_shadow: bool,
+    /// Stepped on entering open, isolated or disabled, by every reset and by new settings; wraps after
+    /// 4,096 (256 where words are 32 bits wide).
     pub generation: u16,
     /// How often in a row it tripped again without having stayed healthy: 0 after a first trip.
     pub streak: u8,

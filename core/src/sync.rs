@@ -5,9 +5,13 @@
 //! A 64-bit word on a 32-bit chip would fall back to spin locks, and an interrupt that spins on a
 //! lock held by the code it interrupted hangs for ever; so that fallback is never used.
 //!
-//! Under `cfg(loom)` the same words are loom's, and with `cfg(loom_first_read_writes)` the first
-//! read of each exchange loop is a read-modify-write, which makes loom explore interleavings that
-//! it otherwise prunes.
+//! Three switches serve the project's own tests. No user's build sets them.
+//!
+//! | switch | effect |
+//! | ------ | ------ |
+//! | `cfg(nanobreaker_loom)` | the words are loom's |
+//! | `cfg(nanobreaker_first_read_writes)` | the first read of an exchange loop is a read-modify-write: loom then explores interleavings that it otherwise prunes |
+//! | `cfg(nanobreaker_weak_fails)` | every weak exchange fails twice before it is tried, as on chips with load-linked words |
 
 pub(crate) use core::sync::atomic::Ordering;
 
@@ -21,35 +25,50 @@ pub(crate) type Raw = u64;
 #[cfg(not(all(target_has_atomic = "64", not(nanobreaker_narrow))))]
 pub(crate) type Raw = u32;
 
-#[cfg(all(not(loom), target_has_atomic = "64", not(nanobreaker_narrow)))]
+#[cfg(all(
+    not(nanobreaker_loom),
+    target_has_atomic = "64",
+    not(nanobreaker_narrow)
+))]
 type Atomic = portable_atomic::AtomicU64;
-#[cfg(all(not(loom), not(all(target_has_atomic = "64", not(nanobreaker_narrow)))))]
+#[cfg(all(
+    not(nanobreaker_loom),
+    not(all(target_has_atomic = "64", not(nanobreaker_narrow)))
+))]
 type Atomic = portable_atomic::AtomicU32;
-#[cfg(all(loom, not(nanobreaker_narrow)))]
+#[cfg(all(nanobreaker_loom, not(nanobreaker_narrow)))]
 type Atomic = loom::sync::atomic::AtomicU64;
-#[cfg(all(loom, nanobreaker_narrow))]
+#[cfg(all(nanobreaker_loom, nanobreaker_narrow))]
 type Atomic = loom::sync::atomic::AtomicU32;
 
-#[cfg(not(loom))]
+#[cfg(not(nanobreaker_loom))]
 type Atomic32 = portable_atomic::AtomicU32;
-#[cfg(loom)]
+#[cfg(nanobreaker_loom)]
 type Atomic32 = loom::sync::atomic::AtomicU32;
 
 /// An atomic that is never modelled: for clocks of tests, which are told what to show.
 pub(crate) type Unmodelled32 = portable_atomic::AtomicU32;
 
-#[cfg(not(loom))]
+#[cfg(not(nanobreaker_loom))]
 pub(crate) use core::sync::atomic::fence;
 
-#[cfg(loom)]
+#[cfg(nanobreaker_loom)]
 pub(crate) use loom::sync::atomic::fence;
 
 portable_atomic::cfg_no_atomic_cas! {
     compile_error!(
         "nanobreaker-core needs compare-and-swap, which this chip lacks: let the binary depend on \
          portable-atomic with its feature `critical-section` (and provide a critical section, for \
-         instance cortex-m's `critical-section-single-core`), or, on a single core where masking \
-         interrupts is allowed, with `unsafe-assume-single-core`"
+         instance cortex-m's `critical-section-single-core`, or on the two cores of an RP2040 \
+         rp2040-hal's `critical-section-impl`), or, on a single core where masking interrupts is \
+         allowed, with `unsafe-assume-single-core`. On an ESP32-C2 or C3 esp-hal selects one of them"
+    );
+}
+
+portable_atomic::cfg_no_atomic_32! {
+    compile_error!(
+        "nanobreaker-core needs atomics of 32 bits, which this chip (AVR, MSP430) lacks: let the \
+         binary depend on portable-atomic with its feature `fallback`, which masks interrupts"
     );
 }
 
@@ -62,22 +81,22 @@ compile_error!(
 /// Declares a function `const`, except under loom, whose atomics can't be built in constants.
 macro_rules! const_unless_loom {
     ($(#[$attribute:meta])* $visibility:vis const fn $($rest:tt)*) => {
-        #[cfg(not(loom))]
+        #[cfg(not(nanobreaker_loom))]
         $(#[$attribute])* $visibility const fn $($rest)*
-        #[cfg(loom)]
+        #[cfg(nanobreaker_loom)]
         $(#[$attribute])* $visibility fn $($rest)*
     };
 }
 pub(crate) use const_unless_loom;
 
 /// An array of `N` of the same expression, each evaluated anew: in a constant, except under loom.
-#[cfg(not(loom))]
+#[cfg(not(nanobreaker_loom))]
 macro_rules! array_of {
     ($element:expr; $n:expr) => {
         [const { $element }; $n]
     };
 }
-#[cfg(loom)]
+#[cfg(nanobreaker_loom)]
 macro_rules! array_of {
     ($element:expr; $n:expr) => {
         core::array::from_fn::<_, { $n }, _>(|_| $element)
@@ -93,7 +112,7 @@ pub(crate) use array_of;
 /// when it optimizes for size alone, shares one out-of-line exchange, so all must name the same.
 #[inline(always)]
 const fn ordered(stored: Ordering, refused: Ordering) -> (Ordering, Ordering) {
-    if cfg!(any(target_has_atomic = "32", loom)) {
+    if cfg!(any(target_has_atomic = "32", nanobreaker_loom)) {
         (stored, refused)
     } else {
         (Ordering::AcqRel, Ordering::Acquire)
@@ -102,14 +121,21 @@ const fn ordered(stored: Ordering, refused: Ordering) -> (Ordering, Ordering) {
 
 /// A shared word.
 #[derive(Debug)]
-#[repr(transparent)]
-pub(crate) struct Word(Atomic);
+pub(crate) struct Word {
+    value: Atomic,
+    #[cfg(nanobreaker_weak_fails)]
+    attempts: Unmodelled32,
+}
 
 impl Word {
     const_unless_loom! {
         /// A word that holds `value`.
         pub(crate) const fn new(value: Raw) -> Self {
-            Self(Atomic::new(value))
+            Self {
+                value: Atomic::new(value),
+                #[cfg(nanobreaker_weak_fails)]
+                attempts: Unmodelled32::new(0),
+            }
         }
     }
 
@@ -123,17 +149,17 @@ impl Word {
     /// A plain load.
     #[inline(always)]
     pub(crate) fn load(&self, order: Ordering) -> Raw {
-        self.0.load(order)
+        self.value.load(order)
     }
 
     /// The first load of an exchange loop, or of what may lead into one.
     #[inline(always)]
     pub(crate) fn first_load(&self, order: Ordering) -> Raw {
-        #[cfg(not(loom_first_read_writes))]
-        return self.0.load(order);
+        #[cfg(not(nanobreaker_first_read_writes))]
+        return self.value.load(order);
         // Adds nothing: only the kind of access matters, loom tracks it better than a load's.
-        #[cfg(loom_first_read_writes)]
-        return self.0.fetch_add(0, order);
+        #[cfg(nanobreaker_first_read_writes)]
+        return self.value.fetch_add(0, order);
     }
 
     /// Stores `new` if the word still holds `seen`; else returns what it holds.
@@ -147,7 +173,11 @@ impl Word {
         refused: Ordering,
     ) -> Result<(), Raw> {
         let (stored, refused) = ordered(stored, refused);
-        self.0
+        #[cfg(nanobreaker_weak_fails)]
+        if self.attempts.fetch_add(1, Ordering::Relaxed) % 3 != 2 {
+            return Err(self.value.load(refused));
+        }
+        self.value
             .compare_exchange_weak(seen, new, stored, refused)
             .map(|_| ())
     }
@@ -155,76 +185,80 @@ impl Word {
     /// Adds one, wrapping, and returns the value before.
     #[inline(always)]
     pub(crate) fn step(&self, order: Ordering) -> Raw {
-        self.0.fetch_add(1, order)
+        self.value.fetch_add(1, order)
     }
 
     /// Stores `value`.
     #[inline(always)]
     pub(crate) fn store(&self, value: Raw, order: Ordering) {
-        self.0.store(value, order);
-    }
-
-    /// The one loop over compare-exchange: load; decide; exchange or look again.
-    ///
-    /// `decide` gets what the word holds and answers with the value to store, or breaks with an
-    /// answer that needs no store. Returns the pair (before, after) of the exchange that took place.
-    /// Lock-free: an exchange fails only where another thread's took place (or, on chips with
-    /// load-linked words, where an interrupt came between).
-    #[inline]
-    pub(crate) fn update<Answer>(
-        &self,
-        stored: Ordering,
-        loaded: Ordering,
-        mut decide: impl FnMut(Raw) -> core::ops::ControlFlow<Answer, Raw>,
-    ) -> core::ops::ControlFlow<Answer, (Raw, Raw)> {
-        let mut seen = self.first_load(loaded);
-        loop {
-            let new = match decide(seen) {
-                core::ops::ControlFlow::Continue(new) => new,
-                core::ops::ControlFlow::Break(answer) => {
-                    return core::ops::ControlFlow::Break(answer);
-                }
-            };
-            match self.exchange(seen, new, stored, loaded) {
-                Ok(()) => return core::ops::ControlFlow::Continue((seen, new)),
-                Err(now) => seen = now,
-            }
-        }
+        self.value.store(value, order);
     }
 }
 
-/// A setting that may be replaced while others read it: 32 bits, whatever the width of words.
+/// A number of 32 bits in a settings cell, whatever the width of words.
+///
+/// Relaxed: the cell's readers and its writer are ordered by fences, see `settings::cell`.
 #[derive(Debug)]
-#[repr(transparent)]
-pub(crate) struct Setting(Atomic32);
+pub(crate) struct Number(Atomic32);
 
-impl Setting {
+impl Number {
     const_unless_loom! {
-        /// A setting that holds `value`.
+        /// A number that is `value`.
         pub(crate) const fn new(value: u32) -> Self {
             Self(Atomic32::new(value))
         }
     }
 
-    /// What it holds, and with it whatever was stored before it.
+    const_unless_loom! {
+        /// `N` numbers that are zero.
+        pub(crate) const fn zeroes<const N: usize>() -> [Self; N] {
+            array_of!(Self::new(0); N)
+        }
+    }
+
     #[inline]
     pub(crate) fn load(&self) -> u32 {
-        // Acquire: pairs with the release of `store`.
-        self.0.load(Ordering::Acquire)
+        self.0.load(Ordering::Relaxed)
     }
 
-    /// Replaces it, after whatever was stored before.
     pub(crate) fn store(&self, value: u32) {
-        // Release: pairs with the acquire of `load`.
-        self.0.store(value, Ordering::Release);
+        self.0.store(value, Ordering::Relaxed);
+    }
+}
+
+/// A flag that one caller at a time may hold.
+#[derive(Debug)]
+pub(crate) struct Flag(Atomic32);
+
+impl Flag {
+    const_unless_loom! {
+        /// A flag that nobody holds.
+        pub(crate) const fn new() -> Self {
+            Self(Atomic32::new(0))
+        }
     }
 
-    /// Sets it to 1 if it holds 0; returns whether it did.
-    pub(crate) fn take(&self) -> bool {
-        // Acquire: pairs with the release of the `store` that gave it back.
+    /// Takes the flag; `None` where somebody holds it. It is given back when the answer is dropped.
+    ///
+    /// The exchange is a strong one: a weak one may fail without cause, which would look like a
+    /// holder.
+    pub(crate) fn take(&self) -> Option<Held<'_>> {
+        // Acquire: pairs with the release of the drop, so that this holder sees all of the last one.
         self.0
             .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
+            // Not `then_some`: a `Held` that nobody has would give the flag back when it is dropped.
+            .then(|| Held(self))
+    }
+}
+
+/// A [`Flag`] in one's hold.
+pub(crate) struct Held<'a>(&'a Flag);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // Release: pairs with the acquire of `take`.
+        self.0.0.store(0, Ordering::Release);
     }
 }
 
@@ -244,10 +278,10 @@ impl HalfTurns {
     /// The half turns that were seen.
     #[inline(always)]
     pub(crate) fn load(&self, order: Ordering) -> u32 {
-        #[cfg(not(loom_first_read_writes))]
+        #[cfg(not(nanobreaker_first_read_writes))]
         return self.0.load(order);
         // See `Word::first_load`.
-        #[cfg(loom_first_read_writes)]
+        #[cfg(nanobreaker_first_read_writes)]
         return self.0.fetch_add(0, order);
     }
 

@@ -2,31 +2,48 @@
 //!
 //! The cases stand in `known_faults/cases.jsonl`, one JSON object a line. Another file can be named
 //! by the environment variable `NANOBREAKER_CASES`. Times are milliseconds on a manual clock that
-//! starts at 0.
+//! starts at 0. Each case is played twice: with settings that stay, and with settings that
+//! [`Breaker::adjust`] put in the place of others.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::{env, fs};
 
-use nanobreaker_core::window::AnyWindow;
-use nanobreaker_core::{Breaker, Config, ConfigError, ManualClock, Outcome, Rejected, Token};
+use nanobreaker_core::window::{Adjustable, AnyWindow, Window};
+use nanobreaker_core::{
+    AdjustError, Breaker, Config, ConfigError, CusumSettings, ManualClock, Outcome, Rate, Rejected,
+    Settings, Token, WindowSettings,
+};
 use serde::Deserialize;
 
 /// Room for any window that a case may ask for.
 const WORDS: usize = 1_024;
 
-type CaseBreaker<'a> = Breaker<AnyWindow<WORDS>, &'a ManualClock>;
-
 #[derive(Deserialize)]
 struct Case {
     id: String,
-    config: Settings,
+    /// In which width of words the case holds; in both if it does not say.
+    only: Option<Width>,
+    config: Configured,
     steps: Vec<Step>,
 }
 
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum Width {
+    Wide,
+    Narrow,
+}
+
+/// How wide words are here; the limits tell.
+const WIDTH: Width = match Config::MAX_PROBES {
+    63 => Width::Wide,
+    _ => Width::Narrow,
+};
+
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-enum Window {
+enum Judging {
     Consecutive {
         threshold: u32,
     },
@@ -45,14 +62,22 @@ enum Window {
         failure_rate_percent: u32,
         min_calls: u32,
     },
+    Cusum {
+        normal_ppm: u32,
+        broken_ppm: u32,
+        calls_per_false_trip: u64,
+        #[serde(default)]
+        sustained_for_ms: u32,
+    },
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Settings {
-    window: Window,
+struct Configured {
+    window: Judging,
     open_for_ms: Option<u64>,
     max_open_ms: Option<u64>,
+    relapse_within_ms: Option<u64>,
     probes: Option<u32>,
     successes: Option<u32>,
     failures: Option<u32>,
@@ -84,61 +109,99 @@ enum Step {
     OkCalls(u32),
     FailCalls(u32),
     TripForMs(u64),
+    AdviseMs(u64),
+    Recover(bool),
     Reset(bool),
     Isolate(bool),
     Disable(bool),
+    /// The shadow switch.
     Observe(bool),
     Phase(String),
     /// Building the breaker must fail and name this field.
     ConfigError(String),
 }
 
-impl Settings {
-    fn window(&self) -> Result<AnyWindow<WORDS>, ConfigError> {
-        match self.window {
-            Window::Consecutive { threshold } => AnyWindow::consecutive(threshold),
-            Window::Failures {
+impl Judging {
+    fn settings(&self) -> WindowSettings {
+        match *self {
+            Self::Consecutive { threshold } => WindowSettings::Consecutive { threshold },
+            Self::Failures {
                 threshold,
                 within_ms,
-            } => AnyWindow::failures(threshold, within_ms),
-            Window::Calls {
+            } => WindowSettings::Failures {
+                threshold,
+                within_ms,
+            },
+            Self::Calls {
                 size,
                 failure_rate_percent,
                 min_calls,
-            } => AnyWindow::calls(size, failure_rate_percent, min_calls),
-            Window::Time {
+            } => WindowSettings::Calls {
+                size,
+                rate: Rate::percent(failure_rate_percent).min_calls(min_calls),
+            },
+            Self::Time {
                 span_ms,
                 buckets,
                 failure_rate_percent,
                 min_calls,
-            } => AnyWindow::time(span_ms, buckets, failure_rate_percent, min_calls),
+            } => WindowSettings::Time {
+                span_ms,
+                buckets,
+                rate: Rate::percent(failure_rate_percent).min_calls(min_calls),
+            },
+            Self::Cusum {
+                normal_ppm,
+                broken_ppm,
+                calls_per_false_trip,
+                sustained_for_ms,
+            } => WindowSettings::Cusum(CusumSettings {
+                normal_ppm,
+                broken_ppm,
+                calls_per_false_trip,
+                sustained_for_ms,
+            }),
         }
     }
+}
 
-    fn config(&self) -> Result<Config, ConfigError> {
-        let mut config = Config::builder();
+impl Configured {
+    fn settings(&self) -> Settings {
+        let mut opening = Config::builder();
         macro_rules! set {
-            ($($setting:ident)*) => {
-                $(if let Some(value) = self.$setting { config = config.$setting(value); })*
+            ($($setting:ident $name:ident)*) => {
+                $(if let Some(value) = self.$setting { opening = opening.$name(value); })*
             };
         }
-        set!(open_for_ms max_open_ms probes successes failures probe_lease_ms ramp_ms);
-        set!(jitter_permille latch);
-        config.build()
+        set!(open_for_ms open_for_ms max_open_ms max_open_ms ramp_ms ramp_ms latch latch);
+        set!(relapse_within_ms relapse_within_ms probe_lease_ms probe_lease_ms);
+        set!(probes max_probes successes probe_successes failures probe_failures);
+        set!(jitter_permille jitter_permille);
+        Settings {
+            window: self.window.settings(),
+            opening,
+            ..Settings::DEFAULT
+        }
     }
+}
 
-    fn breaker<'a>(&self, clock: &'a ManualClock) -> Result<CaseBreaker<'a>, ConfigError> {
-        Ok(Breaker::new(self.window()?, self.config()?, clock))
+/// A setting's name in this crate, by its name in the cases.
+fn field(name: &str) -> &str {
+    match name {
+        "probes" => "max_probes",
+        "successes" => "probe_successes",
+        "failures" => "probe_failures",
+        same => same,
     }
 }
 
 /// A case under way.
-struct Play<'a> {
-    breaker: CaseBreaker<'a>,
+struct Play<'a, W: Window> {
+    breaker: Breaker<W, &'a ManualClock>,
     permits: HashMap<String, Token>,
 }
 
-impl Play<'_> {
+impl<W: Window> Play<'_, W> {
     /// Takes one step; an error says what differs.
     fn step(&mut self, step: &Step) -> Result<(), String> {
         match step {
@@ -157,13 +220,18 @@ impl Play<'_> {
             Step::OkCalls(times) => self.calls(*times, Outcome::Success)?,
             Step::FailCalls(times) => self.calls(*times, Outcome::Failure)?,
             Step::TripForMs(ms) => drop(self.breaker.trip_for_ms(*ms)),
+            Step::AdviseMs(ms) => drop(self.breaker.advise_ms(*ms)),
+            Step::Recover(true) => drop(self.breaker.recover()),
             Step::Reset(true) => self.breaker.reset(),
             Step::Isolate(true) => drop(self.breaker.isolate()),
             Step::Disable(true) => drop(self.breaker.disable()),
-            Step::Reset(false) | Step::Isolate(false) | Step::Disable(false) => {}
-            Step::Observe(on) => self.breaker.observe(*on),
+            Step::Reset(false)
+            | Step::Isolate(false)
+            | Step::Disable(false)
+            | Step::Recover(false) => {}
+            Step::Observe(on) => self.breaker.shadow(*on),
             Step::Phase(expected) => {
-                let phase = self.breaker.snapshot().phase.to_string();
+                let phase = self.breaker.phase().to_string();
                 if phase != *expected {
                     return Err(format!("the phase is {phase}"));
                 }
@@ -209,12 +277,16 @@ impl Play<'_> {
     }
 }
 
-/// Plays a case; an error names the first step that differs.
-fn play(case: &Case) -> Result<(), String> {
-    let clock = ManualClock::new(0);
-    let breaker = match (case.config.breaker(&clock), case.steps.first()) {
+/// The steps of a case; an error names the first one that differs. `breaker` is what its settings made.
+fn steps<W: Window>(
+    case: &Case,
+    breaker: Result<Breaker<W, &ManualClock>, ConfigError>,
+) -> Result<(), String> {
+    let breaker = match (breaker, case.steps.first()) {
         (Ok(breaker), _) => breaker,
-        (Err(error), Some(Step::ConfigError(field))) if error.field() == field => return Ok(()),
+        (Err(error), Some(Step::ConfigError(name))) if error.field() == field(name) => {
+            return Ok(());
+        }
         (Err(error), _) => return Err(format!("configuration: {error}")),
     };
     let mut play = Play {
@@ -228,17 +300,68 @@ fn play(case: &Case) -> Result<(), String> {
     Ok(())
 }
 
-/// Plays every case of a file; returns how many, and what differs.
-fn play_all(text: &str) -> (usize, Vec<String>) {
-    let lines = text.lines().enumerate();
-    let cases: Vec<_> = lines.filter(|(_, line)| !line.trim().is_empty()).collect();
-    let faults = cases
-        .iter()
-        .filter_map(|(n, line)| match serde_json::from_str::<Case>(line) {
-            Ok(case) => play(&case).err().map(|why| format!("{}: {why}", case.id)),
-            Err(error) => Some(format!("line {}: {error}", n + 1)),
-        });
-    (cases.len(), faults.collect())
+/// Plays a case with settings that stay as they are.
+fn play(case: &Case) -> Result<(), String> {
+    let settings = case.config.settings();
+    let clock = ManualClock::new(0);
+    let window = AnyWindow::<WORDS>::new(settings.window);
+    let config = settings.opening.build();
+    let breaker = window.and_then(|window| Ok(Breaker::new(window, config?, &clock)));
+    steps(case, breaker)
+}
+
+/// Plays a case with settings that replaced others.
+fn play_adjusted(case: &Case) -> Result<(), String> {
+    let clock = ManualClock::new(0);
+    let others = Settings {
+        window: WindowSettings::Time {
+            span_ms: 77,
+            buckets: 7,
+            rate: Rate::permille(7),
+        },
+        opening: Config::builder().open_for_ms(77).ramp_ms(7).latch(true),
+        ..Settings::DEFAULT
+    };
+    let window = Adjustable::<WORDS>::new(&others).expect("valid settings");
+    let breaker = Breaker::new(window, (), &clock);
+    let adjusted = match breaker.adjust(&case.config.settings()) {
+        Ok(()) => Ok(breaker),
+        Err(AdjustError::Settings(error)) => Err(error),
+        Err(AdjustError::Busy) => return Err("somebody else adjusts".into()),
+    };
+    steps(case, adjusted).map_err(|why| format!("adjusted: {why}"))
+}
+
+/// What came of a file of cases.
+#[derive(Default)]
+struct Tally {
+    played: usize,
+    /// Cases for words of the other width.
+    left_out: usize,
+    faults: Vec<String>,
+}
+
+/// Plays every case of a file.
+fn play_all(text: &str) -> Tally {
+    let mut tally = Tally::default();
+    for (n, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        match serde_json::from_str::<Case>(line) {
+            Ok(case) if case.only.is_some_and(|only| only != WIDTH) => tally.left_out += 1,
+            Ok(case) => {
+                tally.played += 1;
+                let faults = [play(&case), play_adjusted(&case)].into_iter();
+                let named = |why: String| format!("{}: {why}", case.id);
+                tally
+                    .faults
+                    .extend(faults.filter_map(Result::err).map(named));
+            }
+            Err(error) => tally.faults.push(format!("line {}: {error}", n + 1)),
+        }
+    }
+    tally
 }
 
 const OWN_CASES: &str = include_str!("known_faults/cases.jsonl");
@@ -249,14 +372,18 @@ fn known_faults_are_not_repeated() {
         Ok(path) => fs::read_to_string(&path).unwrap_or_else(|why| panic!("{path}: {why}")),
         Err(_) => OWN_CASES.to_owned(),
     };
-    let (played, faults) = play_all(&text);
+    let Tally {
+        played,
+        left_out,
+        faults,
+    } = play_all(&text);
     // Not `println!`, which a passing test does not show.
     let _ = writeln!(
         io::stderr(),
-        "played {played} cases, {} differ",
+        "{WIDTH:?} words: played {played} cases, left out {left_out}, {} differ",
         faults.len()
     );
-    assert!(played > 0, "the file holds no case");
+    assert!(played + left_out > 0, "the file holds no case");
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
@@ -291,8 +418,17 @@ fn known_faults_runner_finds_what_differs() {
         (r#"{"jump": 1}"#, "line 1: unknown variant `jump`"),
     ];
     for (steps, expected) in differing {
-        let (_, faults) = play_all(&case(steps));
+        let faults = play_all(&case(steps)).faults;
         assert!(faults[0].starts_with(expected), "{faults:?}");
     }
-    assert_eq!(play_all("\n \n").0, 0);
+    let adjusted = &play_all(&case(r#"{"reject": true}"#)).faults[1];
+    assert!(adjusted.starts_with("x: adjusted: step 1"), "{adjusted}");
+    let other_width = match WIDTH {
+        Width::Wide => "narrow",
+        Width::Narrow => "wide",
+    };
+    let left_out =
+        play_all(&case("").replace("\"x\"", &format!("\"x\", \"only\": \"{other_width}\"")));
+    assert_eq!((left_out.played, left_out.left_out), (0, 1));
+    assert_eq!(play_all("\n \n").played, 0);
 }

@@ -5,80 +5,133 @@
 mod model;
 
 use model::play::{Amount, Length, Script, Step, Through, play};
-use model::settings::{Settings, WindowKind};
-use nanobreaker_core::Outcome;
+use nanobreaker_core::window::Cusum;
+use nanobreaker_core::{
+    Config, ConfigBuilder, CusumSettings, Outcome, Rate, Settings, WindowSettings,
+};
 use proptest::prelude::*;
 
 /// Lengths of time: short ones collide often, the longest are the limits.
-fn length_ms() -> impl Strategy<Value = u32> {
+fn length_ms() -> impl Strategy<Value = u64> {
     prop_oneof![
-        6 => 1..=20_u32,
-        6 => 20..=2_000_u32,
-        2 => 2_000..=100_000_u32,
-        1 => (20..=26_u32).prop_map(|bits| 1_u32 << bits),
-        1 => 1_u32 << 20..=1 << 26,
+        6 => 1..=20_u64,
+        6 => 20..=2_000_u64,
+        2 => 2_000..=100_000_u64,
+        1 => (20..=26_u64).prop_map(|bits| 1_u64 << bits),
+        1 => 1_u64 << 20..=1 << 26,
     ]
 }
 
-fn window() -> impl Strategy<Value = WindowKind> {
-    let percent = prop_oneof![Just(1), Just(50), Just(100), 1..=100_u32];
-    let sizes = prop_oneof![1..=8_u32, 20..=30_u32, 45..=70_u32];
+fn rate(most_calls: impl Strategy<Value = u32>) -> impl Strategy<Value = Rate> {
+    let rate = prop_oneof![
+        2 => prop_oneof![Just(1), Just(50), Just(100), 1..=100_u32].prop_map(Rate::percent),
+        1 => (1..=1_000_u32).prop_map(Rate::permille),
+        1 => (1..=1_000_000_u32).prop_map(Rate::ppm),
+    ];
+    (rate, most_calls).prop_map(|(rate, most)| rate.min_calls(most))
+}
+
+fn calls() -> impl Strategy<Value = WindowSettings> {
+    let sizes = prop_oneof![
+        3 => 1..=8_u32,
+        3 => prop_oneof![20..=30_u32, 45..=70_u32],
+        1 => prop_oneof![Just(128_u32), Just(1_024), 70..=1_024_u32],
+    ];
+    sizes.prop_flat_map(|size| {
+        rate(1..=size).prop_map(move |rate| WindowSettings::Calls { size, rate })
+    })
+}
+
+fn cusum() -> impl Strategy<Value = WindowSettings> {
+    let normal = prop_oneof![Just(1_000_u32), Just(20_000), 1..=500_000_u32];
+    let broken = prop_oneof![Just(200_000_u32), Just(500_000), 1..=999_999_u32];
+    let calls = prop_oneof![
+        Just(2_u64),
+        2..=1_000_u64,
+        1_000..=1_000_000_000_000_000_u64
+    ];
+    let sustained = if model::settings::WIDE {
+        prop_oneof![2 => Just(0), 1 => 1..=2_000_u32, 1 => Just(1 << 24)].boxed()
+    } else {
+        Just(0).boxed()
+    };
+    (normal, broken, calls, sustained).prop_map(
+        |(normal_ppm, broken_ppm, calls_per_false_trip, sustained_for_ms)| {
+            let mut settings = CusumSettings {
+                normal_ppm,
+                broken_ppm,
+                calls_per_false_trip,
+                sustained_for_ms,
+            };
+            // Rates that are too near to each other are refused with the nearest that is not.
+            if let Err(error) = Cusum::new(settings) {
+                settings.broken_ppm = error.minimum() as u32;
+            }
+            WindowSettings::Cusum(settings)
+        },
+    )
+}
+
+fn window() -> impl Strategy<Value = WindowSettings> {
     prop_oneof![
-        (1..=8_u32, length_ms()).prop_map(|(threshold, within_ms)| WindowKind::Failures {
-            threshold,
-            within_ms
+        2 => (1..=10_u32, length_ms()).prop_map(|(threshold, within_ms)| {
+            WindowSettings::Failures {
+                threshold,
+                within_ms,
+            }
         }),
-        prop_oneof![1..=5_u32, Just(100)]
-            .prop_map(|threshold| WindowKind::Consecutive { threshold }),
-        (sizes, percent.clone(), any::<prop::sample::Index>()).prop_map(
-            |(size, percent, minimum)| WindowKind::Calls {
-                size,
-                percent,
-                min_calls: minimum.index(size as usize) as u32 + 1,
-            }
-        ),
-        (1..=8_u32, length_ms(), percent, 1..=6_u32).prop_map(
-            |(buckets, ms, percent, min_calls)| WindowKind::Time {
-                span_ms: ms.max(buckets),
+        1 => prop_oneof![1..=5_u32, Just(100)]
+            .prop_map(|threshold| WindowSettings::Consecutive { threshold }),
+        2 => calls(),
+        2 => (1..=8_u32, length_ms(), rate(1..=6_u32)).prop_map(|(buckets, ms, rate)| {
+            WindowSettings::Time {
+                span_ms: ms.max(buckets.into()),
                 buckets,
-                percent,
-                min_calls,
+                rate,
             }
-        ),
+        }),
+        1 => cusum(),
     ]
+}
+
+fn opening() -> impl Strategy<Value = ConfigBuilder> {
+    let times = (
+        length_ms(),
+        prop_oneof![Just(0_u64), Just(1), Just(3), Just(1 << 26)],
+        prop::option::of(length_ms()),
+        prop::option::of(length_ms()),
+        prop_oneof![2 => Just(0), 1 => length_ms()],
+    );
+    let probes = prop_oneof![4 => 1..=4_u32, 1 => Just(Config::MAX_PROBES)];
+    let successes = prop_oneof![4 => 1..=4_u32, 1 => Just(Config::MAX_SUCCESSES)];
+    let failures = prop_oneof![4 => 1..=3_u32, 1 => Just(Config::MAX_FAILURES)];
+    let latch = prop::bool::weighted(0.05);
+    let jitter = prop_oneof![3 => Just(0), 1 => Just(1_000), 1 => 1..=1_000_u32];
+    (times, probes, successes, failures, latch, jitter).prop_map(
+        |((open_for, factor, relapse, lease, ramp), probes, successes, failures, latch, jitter)| {
+            let mut opening = Config::builder()
+                .open_for_ms(open_for)
+                .max_open_ms(open_for.saturating_mul(factor).clamp(open_for, 1 << 26))
+                .ramp_ms(ramp)
+                .max_probes(probes)
+                .probe_successes(successes)
+                .probe_failures(failures)
+                .latch(latch)
+                .jitter_permille(jitter);
+            (opening.relapse_within_ms, opening.probe_lease_ms) = (relapse, lease);
+            opening
+        },
+    )
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
     let slow = prop_oneof![4 => Just(None), 1 => window().prop_map(Some)];
-    let times = (
-        length_ms(),
-        prop_oneof![Just(0_u32), Just(1), Just(3), Just(1 << 26)],
-        length_ms(),
-        prop_oneof![2 => Just(0), 1 => length_ms()],
-    );
-    let counts = (1..=4_u32, 1..=4_u32, 1..=3_u32);
-    let latch = prop::bool::weighted(0.05);
-    let jitter = prop_oneof![3 => Just(0), 1 => Just(1_000), 1 => 1..=1_000_u32];
-    (window(), slow, times, counts, latch, jitter).prop_map(
-        |(window, slow, (open_for_ms, factor, lease_ms, ramp_ms), counts, latch, jitter)| {
-            let (probes, successes, failures) = counts;
-            Settings {
-                window,
-                slow,
-                open_for_ms,
-                max_open_ms: open_for_ms
-                    .saturating_mul(factor)
-                    .clamp(open_for_ms, 1 << 26),
-                probes,
-                successes,
-                failures,
-                lease_ms,
-                ramp_ms,
-                latch,
-                jitter_permille: jitter,
-            }
-        },
-    )
+    (window(), slow, opening()).prop_map(|(window, slow_window, opening)| Settings {
+        window,
+        slow_window,
+        opening,
+        ..Settings::DEFAULT
+    })
 }
 
 /// Where a clock may start: near each wrap that some field has.
@@ -88,7 +141,9 @@ fn clock() -> impl Strategy<Value = u64> {
         Just(1 << 15),
         Just(1 << 16),
         Just(1 << 25),
+        Just(1 << 31),
         Just(1 << 32),
+        Just(1 << 42),
         Just(1 << 43),
         Just(1 << 44),
         Just(1 << 51),
@@ -102,6 +157,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
         4 => Just(Outcome::Success),
         5 => Just(Outcome::Failure),
         1 => Just(Outcome::Slow),
+        1 => Just(Outcome::SlowFailure),
         1 => Just(Outcome::Ignored),
         2 => Just(Outcome::Cancelled),
     ]
@@ -113,6 +169,8 @@ fn amount() -> impl Strategy<Value = Amount> {
         4 => Just(Length::OpenFor),
         1 => Just(Length::TwiceOpenFor),
         2 => Just(Length::MaxOpen),
+        1 => Just(Length::Advised),
+        1 => Just(Length::Relapse),
         2 => Just(Length::Lease),
         1 => Just(Length::TwiceLease),
         1 => Just(Length::Ramp),
@@ -120,9 +178,10 @@ fn amount() -> impl Strategy<Value = Amount> {
         3 => Just(Length::Window),
         2 => Just(Length::Bucket),
         1 => (1..=52_u8).prop_map(Length::Weeks),
+        3 => (1..=3_u8, 4..=38_u8).prop_map(|(times, bits)| Length::Rounds(times, bits)),
         1 => (0..=1_u32 << 27).prop_map(Length::Exactly),
     ];
-    let give_or_take = prop_oneof![Just(-1), Just(0), Just(1), -20..=20_i8];
+    let give_or_take = prop_oneof![2 => Just(0), 1 => Just(-1), 1 => Just(1), 1 => -20..=20_i8];
     (of, give_or_take).prop_map(|(of, give_or_take)| Amount { of, give_or_take })
 }
 
@@ -132,19 +191,26 @@ fn step(clock_goes_back: bool) -> BoxedStrategy<Step> {
     } else {
         Step::Wait
     };
+    let calls = prop_oneof![8 => 1..=4_u16, 1 => 1..=80_u16];
     prop_oneof![
         8 => Just(Step::Begin),
         8 => (any::<u8>(), outcome()).prop_map(|(which, outcome)| Step::End(which, outcome)),
         1 => any::<u8>().prop_map(Step::Leak),
         1 => (any::<u8>(), outcome()).prop_map(|(which, outcome)| Step::EndAgain(which, outcome)),
-        8 => (1..=4_u8, outcome()).prop_map(|(calls, outcome)| Step::Calls(calls, outcome)),
-        1 => (1..=80_u8, outcome()).prop_map(|(calls, outcome)| Step::Calls(calls, outcome)),
+        9 => (calls, outcome()).prop_map(|(calls, outcome)| Step::Calls(calls, outcome)),
+        2 => (1..=6_u8, amount(), prop::option::of(outcome()))
+            .prop_map(|(times, period, outcome)| Step::Poll(times, period, outcome)),
         1 => Just(Step::Trip),
         1 => amount().prop_map(Step::TripFor),
+        1 => amount().prop_map(Step::Advise),
+        1 => Just(Step::Recover),
         1 => prop_oneof![Just(Step::Isolate), Just(Step::Disable)],
         1 => Just(Step::Reset),
-        1 => any::<bool>().prop_map(Step::Observe),
-        1 => prop_oneof![Just(Step::Restart), any::<u32>().prop_map(Step::Seed)],
+        1 => any::<bool>().prop_map(Step::Shadow),
+        1 => prop_oneof![
+            amount().prop_map(Step::Restart),
+            any::<u32>().prop_map(Step::Seed)
+        ],
         2 => settings().prop_map(Step::Adjust),
         12 => amount().prop_map(Step::Wait),
         4 => amount().prop_map(back),
@@ -160,12 +226,15 @@ fn script(clock_goes_back: bool) -> impl Strategy<Value = Script> {
         Just(Through::Striped),
         Just(Through::Adjustable),
     ];
-    (settings(), through, clock(), steps).prop_map(|(settings, through, clock, steps)| Script {
-        settings,
-        through,
-        clock,
-        steps,
-    })
+    (settings(), through, clock(), steps, amount()).prop_map(
+        |(settings, through, clock, steps, period)| Script {
+            settings,
+            through,
+            clock,
+            steps,
+            period,
+        },
+    )
 }
 
 /// Scripts in which generations wrap: thousands of resets at some points.

@@ -23,9 +23,9 @@ pub const fn config() -> Config {
         Config::builder()
             .open_for_ms(4)
             .max_open_ms(16)
-            .probes(PROBES)
-            .successes(2)
-            .failures(2)
+            .max_probes(PROBES)
+            .probe_successes(2)
+            .probe_failures(2)
             .probe_lease_ms(16)
             .ramp_ms(8)
             .build()
@@ -86,7 +86,7 @@ pub fn strike<W: Window>(breaker: &'static HammerBreaker<W>) {
     match dice.below(64) {
         0 => breaker.reset(),
         1 => drop(breaker.trip()),
-        2 => breaker.observe(dice.below(4) == 0),
+        2 => breaker.shadow(dice.below(4) == 0),
         3 => drop(breaker.allow()), // a call that is cancelled
         _ => {}
     }
@@ -142,7 +142,7 @@ fn call<W: Window>(breaker: &HammerBreaker<W>, dice: &mut Dice) -> Result<(), Re
 
 /// Every call was recorded, so nothing may be in flight; then one full turn: trip, probe, close.
 fn still_works<W: Window>(breaker: &HammerBreaker<W>) -> bool {
-    breaker.observe(false);
+    breaker.shadow(false);
     let none_in_flight = breaker.snapshot().in_flight == 0;
     breaker.reset();
     let closed = breaker.snapshot().phase == Phase::Closed;

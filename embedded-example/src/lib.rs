@@ -17,7 +17,8 @@
 #[cfg(not(target_os = "none"))]
 extern crate std;
 
-#[cfg_attr(target_os = "none", path = "board/cortex_m.rs")]
+#[cfg_attr(target_arch = "arm", path = "board/cortex_m.rs")]
+#[cfg_attr(target_arch = "riscv32", path = "board/riscv.rs")]
 #[cfg_attr(not(target_os = "none"), path = "board/host.rs")]
 pub mod board;
 pub mod clock;
@@ -28,6 +29,12 @@ pub mod node;
 mod program;
 pub mod report;
 pub mod sensor;
+pub mod sleep;
+
+/// The settings that the page names compile, and do what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../NUMBERS.md")]
+struct Numbers;
 
 /// Prints a line through the board's debug channel.
 #[macro_export]

@@ -2,10 +2,10 @@
 
 use embedded_hal::delay::DelayNs;
 use embedded_io::Write;
-use nanobreaker_core::guarded::{EveryError, Guarded, RecoverFirst};
-use nanobreaker_core::observer::Queue;
 use nanobreaker_core::window::Failures;
 use nanobreaker_core::{Breaker, Clock, Config, ConfigError, Outcome};
+use nanobreaker_embedded::Queue;
+use nanobreaker_embedded::guarded::Guarded;
 use shtcx::PowerMode;
 
 use crate::modem::EmulatedModem;
@@ -27,7 +27,7 @@ pub type NodeBreaker<C> = Breaker<Failures<3>, C, &'static Queue<QUEUED_TRANSITI
 
 /// What both breakers remember.
 pub const fn window() -> Result<Failures<3>, ConfigError> {
-    Failures::new(3, 10_000)
+    Failures::within_ms(10_000)
 }
 
 /// What both breakers do: a second open, then twice as long each time, up to four.
@@ -83,11 +83,11 @@ pub fn run_guarded<C: Clock>(
     each_turn: impl FnMut(),
 ) -> Totals {
     let (mut bus, mut modem) = (EmulatedBus::default(), EmulatedModem::default());
-    let free_the_bus = RecoverFirst::new(
-        |bus: &mut &mut EmulatedBus| bus.nine_clocks_and_stop(),
-        EveryError,
-    );
-    let mut driver = shtcx::shtc3(Guarded::with_policy(&mut bus, sensor, free_the_bus));
+    let guarded = Guarded::new(&mut bus, sensor).recover_first(|bus: &mut &mut EmulatedBus| {
+        bus.nine_clocks_and_stop();
+        Ok(())
+    });
+    let mut driver = shtcx::shtc3(guarded);
     let mut line = Guarded::new(&mut modem, radio);
     let totals = run(
         || driver.measure(PowerMode::LowPower, &mut Delay).ok(),

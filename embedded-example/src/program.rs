@@ -7,8 +7,8 @@
 #[macro_export]
 macro_rules! node_program {
     ($clock:ty, $now:expr, $keep_the_clock:path) => {
-        use ::nanobreaker_core::observer::Queue;
         use ::nanobreaker_core::{Breaker, Clock};
+        use ::nanobreaker_embedded::Queue;
         use core::sync::atomic::{AtomicU32, Ordering};
         use $crate::node::{self, NodeBreaker, QUEUED_TRANSITIONS};
         use $crate::report::{Evidence, Journal};
@@ -86,7 +86,7 @@ macro_rules! entry {
         }
 
         #[cfg(target_os = "none")]
-        #[::cortex_m_rt::entry]
+        #[$crate::board::entry]
         fn main() -> ! {
             $crate::board::exit($run())
         }

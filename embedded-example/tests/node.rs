@@ -21,6 +21,11 @@ fn the_node_holds_with_an_embedded_time_clock() {
 }
 
 #[test]
+fn a_node_that_sleeps_keeps_its_breaker_in_backup_ram_and_in_flash() {
+    run(env!("CARGO_BIN_EXE_sleeper"));
+}
+
+#[test]
 fn two_runs_are_the_same_to_the_millisecond() {
     let program = env!("CARGO_BIN_EXE_node");
     assert_eq!(run(program), run(program));

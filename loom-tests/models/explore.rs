@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -17,9 +17,10 @@ pub(crate) enum Bound {
 }
 
 /// For models of many steps. As shipped, where loom finds weak orderings: every interleaving. Where
-/// each loop begins with a read-modify-write, which makes for twenty times as many executions: three
-/// preemptions, one more than any fault so far has taken.
-pub(crate) const WIDELY: Bound = if cfg!(loom_first_read_writes) {
+/// each loop begins with a read-modify-write, or goes round three times, which makes for twenty times as many
+/// executions: three preemptions, one more than any fault so far has taken.
+pub(crate) const WIDELY: Bound = if cfg!(any(nanobreaker_first_read_writes, nanobreaker_weak_fails))
+{
     Bound::Preemptions(3)
 } else {
     Bound::Exhaustive
@@ -29,6 +30,9 @@ pub(crate) const WIDELY: Bound = if cfg!(loom_first_read_writes) {
 /// so that each model also checks promise 8: nobody's stall blocks anybody else.
 const MOST_STEPS: usize = 1_000;
 
+/// The writes that an actor which stops may make.
+const MOST_WRITES: usize = 100;
+
 /// What one thread does.
 pub(crate) type Actor<S, R> = fn(&S) -> R;
 
@@ -36,7 +40,7 @@ pub(crate) type Actor<S, R> = fn(&S) -> R;
 #[must_use = "a model that reaches anything proves nothing"]
 pub(crate) struct Reached<O> {
     outcomes: HashSet<O>,
-    /// By the order of spawning.
+    /// By the order of spawning, and by the write before which the first actor stopped.
     executions: Vec<u64>,
 }
 
@@ -65,7 +69,6 @@ where
     F: Fn() -> S + Copy + Send + Sync + 'static,
 {
     /// Takes more steps than usual to set up, or to look at the end.
-    #[cfg(nanobreaker_narrow)]
     pub(crate) fn long(self, most_steps: usize) -> Self {
         Self { most_steps, ..self }
     }
@@ -100,28 +103,78 @@ where
     where
         O: Eq + Hash + Debug + Send + 'static,
     {
-        let Self { model, actors } = self;
         let started = Instant::now();
-        let outcomes = Arc::new(Mutex::new(HashSet::new()));
-        let mut executions = Vec::new();
-        for first in 0..N {
-            let (outcomes, counted) = (Arc::clone(&outcomes), Arc::new(AtomicU64::new(0)));
-            let count = Arc::clone(&counted);
-            let setup = model.setup;
-            builder(model.bound, model.most_steps).check(move || {
-                count.fetch_add(1, Ordering::Relaxed);
-                let shared = Arc::new(setup());
-                let outcome = end(&shared, run(&shared, actors, first));
-                outcomes.lock().unwrap().insert(outcome);
-            });
-            executions.push(counted.load(Ordering::Relaxed));
-        }
-        report(model.bound, &executions, started.elapsed());
-        Reached {
-            outcomes: std::mem::take(&mut outcomes.lock().unwrap()),
-            executions,
-        }
+        let mut reached = Reached::none();
+        self.explore(None, &mut reached, move |shared, results| {
+            end(
+                shared,
+                results.map(|result| result.expect("every actor has run")),
+            )
+        });
+        report(self.model.bound, "", N, &reached, started.elapsed());
+        reached
     }
+
+    /// The same, again and again: the first actor stops for ever before its first write, before its
+    /// second, and so on, until it gets to its end. Where it stopped it has no result.
+    pub(crate) fn end_where_the_first_stops<O>(self, end: fn(&S, [Option<R>; N]) -> O) -> Reached<O>
+    where
+        O: Eq + Hash + Debug + Send + 'static,
+    {
+        let started = Instant::now();
+        let mut reached = Reached::none();
+        for writes in 0..MOST_WRITES {
+            if !self.explore(Some(writes), &mut reached, end) {
+                let stops = " and stops";
+                report(self.model.bound, stops, N, &reached, started.elapsed());
+                return reached;
+            }
+        }
+        panic!("more than {MOST_WRITES} writes");
+    }
+
+    /// One exploration for each order of spawning. Returns whether the first actor stopped in any
+    /// execution.
+    fn explore<O>(
+        &self,
+        writes: Option<usize>,
+        reached: &mut Reached<O>,
+        end: impl Fn(&S, [Option<R>; N]) -> O + Copy + Send + Sync + 'static,
+    ) -> bool
+    where
+        O: Eq + Hash + Debug + Send + 'static,
+    {
+        let Self { model, actors } = self;
+        let (actors, setup) = (*actors, model.setup);
+        let outcomes = Arc::new(Mutex::new(std::mem::take(&mut reached.outcomes)));
+        let stopped = Arc::new(AtomicBool::new(false));
+        for first in 0..N {
+            let (outcomes, stopped) = (Arc::clone(&outcomes), Arc::clone(&stopped));
+            let execution = move || {
+                let shared = Arc::new(setup());
+                let results = run(&shared, actors, first, writes);
+                stopped.fetch_or(results[0].is_none(), Ordering::Relaxed);
+                let outcome = end(&shared, results);
+                outcomes.lock().unwrap().insert(outcome);
+            };
+            let executions = check(model.bound, model.most_steps, Box::new(execution));
+            reached.executions.push(executions);
+        }
+        reached.outcomes = std::mem::take(&mut outcomes.lock().unwrap());
+        stopped.load(Ordering::Relaxed)
+    }
+}
+
+/// Explores all executions and counts them. Takes a box, as does [`spawn`], so that loom's code is not
+/// compiled anew for each of some hundred models.
+fn check(bound: Bound, most_steps: usize, execution: Box<dyn Fn() + Send + Sync>) -> u64 {
+    let counted = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&counted);
+    builder(bound, most_steps).check(move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        execution();
+    });
+    counted.load(Ordering::Relaxed)
 }
 
 fn builder(bound: Bound, most_steps: usize) -> loom::model::Builder {
@@ -138,31 +191,43 @@ fn builder(bound: Bound, most_steps: usize) -> loom::model::Builder {
 }
 
 /// Runs the actors, the one numbered `first` first and the last one on the main thread; returns
-/// their results by the actors' own numbers.
-fn run<S, R, const N: usize>(shared: &Arc<S>, actors: [Actor<S, R>; N], first: usize) -> [R; N]
+/// their results by the actors' own numbers. Actor 0 stops for ever after so many `writes`.
+fn run<S, R, const N: usize>(
+    shared: &Arc<S>,
+    actors: [Actor<S, R>; N],
+    first: usize,
+    writes: Option<usize>,
+) -> [Option<R>; N]
 where
     S: Send + Sync + 'static,
     R: Send + 'static,
 {
-    let order: Vec<usize> = (0..N).map(|i| (first + i) % N).collect();
-    let mut results: [Option<R>; N] = std::array::from_fn(|_| None);
-    let (last, spawned) = order.split_last().expect("a model has actors");
-    let threads: Vec<_> = spawned
-        .iter()
-        .map(|&actor| {
-            let shared = Arc::clone(shared);
-            let act = actors[actor];
-            (
-                actor,
-                loom::thread::spawn(move || as_actor(actor, || act(&shared))),
-            )
+    // Not modelled: each actor has a place of its own, which is looked at when all have ended.
+    let results: Arc<[Mutex<Option<R>>; N]> = Arc::new(std::array::from_fn(|_| Mutex::new(None)));
+    let play = |actor: usize| -> Box<dyn FnOnce() + Send> {
+        let (shared, results) = (Arc::clone(shared), Arc::clone(&results));
+        Box::new(move || {
+            let result = match writes {
+                Some(writes) if actor == 0 => loom::stopped_after(writes, || actors[0](&shared)),
+                _ => Some(actors[actor](&shared)),
+            };
+            *results[actor].lock().unwrap() = result;
         })
+    };
+    let threads: Vec<_> = (0..N - 1)
+        .map(|i| (first + i) % N)
+        .map(|actor| spawn(actor, play(actor)))
         .collect();
-    results[*last] = Some(as_actor(*last, || actors[*last](shared)));
-    for (actor, thread) in threads {
-        results[actor] = Some(thread.join().expect("an actor panicked"));
+    let last = (first + N - 1) % N;
+    as_actor(last, play(last));
+    for thread in threads {
+        thread.join().expect("an actor panicked");
     }
-    results.map(|result| result.expect("every actor has run"))
+    std::array::from_fn(|actor| results[actor].lock().unwrap().take())
+}
+
+fn spawn(actor: usize, play: Box<dyn FnOnce() + Send>) -> loom::thread::JoinHandle<()> {
+    loom::thread::spawn(move || as_actor(actor, play))
 }
 
 loom::thread_local! {
@@ -174,40 +239,45 @@ pub(crate) fn actor() -> usize {
     ACTOR.with(std::cell::Cell::get)
 }
 
-fn as_actor<R>(number: usize, act: impl FnOnce() -> R) -> R {
+fn as_actor(number: usize, play: Box<dyn FnOnce() + Send>) {
     ACTOR.with(|actor| actor.set(number));
-    let result = act();
+    play();
     ACTOR.with(|actor| actor.set(usize::MAX));
-    result
 }
 
 /// One line for the table in the README; `cargo test -- --nocapture` shows it.
-fn report(bound: Bound, executions: &[u64], time: Duration) {
+fn report<O>(bound: Bound, stops: &str, threads: usize, reached: &Reached<O>, time: Duration) {
     let bound = match bound {
         Bound::Exhaustive => "exhaustive".to_owned(),
         Bound::Preemptions(most) => format!("bound {most}"),
     };
     println!(
-        "model {}: {} threads, {bound}, {} executions, {:.2} s",
+        "model {}: {threads} threads, {bound}{stops}, {} executions, {:.2} s",
         std::thread::current().name().unwrap_or("?"),
-        executions.len(),
-        executions.iter().sum::<u64>(),
+        reached.executions.iter().sum::<u64>(),
         time.as_secs_f32()
     );
 }
 
 impl<O: Eq + Hash + Debug> Reached<O> {
+    fn none() -> Self {
+        Self {
+            outcomes: HashSet::new(),
+            executions: Vec::new(),
+        }
+    }
+
     /// Exactly these outcomes were reached, and more than one execution was explored: in each order
     /// of spawning, or where loom prunes plain loads, in one of them.
-    pub(crate) fn exactly<const N: usize>(self, expected: [O; N]) {
+    pub(crate) fn exactly(self, expected: impl IntoIterator<Item = O>) {
         let explored = |executions: &u64| *executions > 1;
-        let in_enough_orders = if cfg!(loom_first_read_writes) {
+        let in_enough_orders = if cfg!(nanobreaker_first_read_writes) {
             self.executions.iter().all(explored)
         } else {
             self.executions.iter().any(explored)
         };
         assert!(in_enough_orders, "explored a single execution of an order");
-        let expected = HashSet::from(expected);
+        let expected = HashSet::from_iter(expected);
         let missed: Vec<&O> = expected.difference(&self.outcomes).collect();
         let surprising: Vec<&O> = self.outcomes.difference(&expected).collect();
         assert!(
@@ -218,7 +288,7 @@ impl<O: Eq + Hash + Debug> Reached<O> {
 
     /// A single execution was explored: loom found nothing that one thread stores and another one
     /// reads. What only loads is explored once.
-    #[cfg(not(loom_first_read_writes))]
+    #[cfg(not(nanobreaker_first_read_writes))]
     pub(crate) fn without_any_store(self) {
         assert!(self.executions.iter().all(|&n| n == 1), "somebody stores");
         assert_eq!(self.outcomes.len(), 1);

@@ -1,14 +1,14 @@
 //! Promise 9: the healthy path stores nothing and reads no clock. Promise 8: a rejection writes
 //! nothing. loom explores one execution, and no other, where nobody stores what another one reads.
 
-use nanobreaker_core::{Outcome, Recorded, window::Window};
+use nanobreaker_core::{Config, Outcome, Recorded, window::Window};
 
 use crate::explore::{Bound, Reached, model};
-use crate::rig::{OPEN_MS, Rig, at, config, reads_no_clock};
+use crate::rig::{OPEN_MS, Rig, config};
 use crate::windows::{self, for_each_window};
 
 /// Two healthy calls at once, after `before` successes.
-fn calls_that_succeed<W: Window + Send + Sync + 'static>(
+fn calls_that_succeed<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
     before: usize,
 ) -> Reached<[Option<Recorded>; 2]> {
@@ -17,17 +17,12 @@ fn calls_that_succeed<W: Window + Send + Sync + 'static>(
         for _ in 0..before {
             rig.call(Outcome::Success);
         }
+        rig.breaker.clock().forbid();
         rig
     })
     .threads([
-        |rig| {
-            reads_no_clock();
-            rig.call(Outcome::Success)
-        },
-        |rig| {
-            reads_no_clock();
-            rig.call(Outcome::Success)
-        },
+        |rig| rig.call(Outcome::Success),
+        |rig| rig.call(Outcome::Success),
     ])
     .end(|_, recorded| {
         assert_eq!(recorded, [Some(Recorded::Counted); 2]);
@@ -46,6 +41,11 @@ fn a_success_after_a_success_stores_nothing_in_the_row() {
 }
 
 #[test]
+fn a_success_stores_nothing_where_there_is_no_evidence() {
+    calls_that_succeed(windows::cusum, 0).without_any_store();
+}
+
+#[test]
 fn a_success_stores_nothing_in_a_history_full_of_them() {
     calls_that_succeed(windows::history, windows::SHORT as usize).without_any_store();
 }
@@ -61,22 +61,17 @@ fn a_success_is_stored_in_a_history_with_room() {
     calls_that_succeed(windows::history, 0).exactly([[Some(Recorded::Counted); 2]]);
 }
 
-fn a_rejection_writes_nothing<W: Window + Send + Sync + 'static>(window: fn(u32) -> W) {
+fn a_rejection_writes_nothing<W: Window<Settings = Config> + Send + Sync + 'static>(
+    window: fn(u32) -> W,
+) {
     model(Bound::Exhaustive, move || {
-        let rig = Rig::new(window(1), config());
-        at(0);
-        rig.fail();
-        rig
+        Rig::new(window(1), config())
+            .opened()
+            .when_it_is(OPEN_MS - 1)
     })
     .threads([
-        |rig| {
-            at(OPEN_MS - 1);
-            rig.breaker.allow_token().is_err()
-        },
-        |rig| {
-            at(0);
-            rig.breaker.allow_token().is_err()
-        },
+        |rig| rig.breaker.allow_token().is_err(),
+        |rig| rig.breaker.allow_token().is_err(),
     ])
     .end(|_, rejected| {
         assert_eq!(rejected, [true; 2]);

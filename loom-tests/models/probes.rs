@@ -4,7 +4,7 @@
 use nanobreaker_core::{Cause, Outcome, Phase, Recorded, Token};
 
 use crate::explore::{Bound, model};
-use crate::rig::{LEASE_MS, OPEN_MS, RAMP_MS, Rig, at, config};
+use crate::rig::{LEASE_MS, OPEN_MS, RAMP_MS, Rig, config};
 
 const LEASE_OVER: u64 = OPEN_MS + LEASE_MS;
 
@@ -27,96 +27,63 @@ fn admitted(permit: Result<Token, nanobreaker_core::Rejected>) -> Admitted {
 /// Two callers at the end of the open time, one probe: one passes.
 #[test]
 fn one_of_two_callers_probes() {
-    model(Bound::Exhaustive, || Rig::open(config()))
-        .threads([
-            |rig| {
-                at(OPEN_MS);
-                rig.enter(1).is_some()
-            },
-            |rig| {
-                at(OPEN_MS);
-                rig.enter(1).is_some()
-            },
-        ])
-        .end(|rig, entered| {
-            assert_eq!(rig.breaker.snapshot().in_flight, 1);
-            rig.is_not_wedged(LEASE_OVER);
-            entered
-        })
-        .exactly([[true, false], [false, true]]);
+    model(Bound::Exhaustive, || {
+        Rig::open(config()).when_it_is(OPEN_MS)
+    })
+    .threads([|rig| rig.enter(1).is_some(), |rig| rig.enter(1).is_some()])
+    .end(|rig, entered| {
+        assert_eq!(rig.breaker.snapshot().in_flight, 1);
+        rig.is_not_wedged();
+        entered
+    })
+    .exactly([[true, false], [false, true]]);
 }
 
-/// P + 1 callers at the end of the open time: P pass.
+/// Two callers for the last of two places: one passes.
 #[test]
-fn two_of_three_callers_probe() {
-    // Bound: three threads of four steps; without one it takes 30,000 executions.
-    model(Bound::Preemptions(3), || Rig::open(config().probes(2)))
-        .threads([
-            |rig| {
-                at(OPEN_MS);
-                rig.enter(2).is_some()
-            },
-            |rig| {
-                at(OPEN_MS);
-                rig.enter(2).is_some()
-            },
-            |rig| {
-                at(OPEN_MS);
-                rig.enter(2).is_some()
-            },
-        ])
-        .end(|rig, entered| {
-            assert_eq!(rig.breaker.snapshot().in_flight, 2);
-            rig.is_not_wedged(LEASE_OVER);
-            entered
-        })
-        .exactly([
-            [true, true, false],
-            [true, false, true],
-            [false, true, true],
-        ]);
+fn one_of_two_callers_takes_the_last_place() {
+    model(Bound::Exhaustive, || {
+        Rig::half_open(config().max_probes(2), 1)
+    })
+    .threads([|rig| rig.enter(2).is_some(), |rig| rig.enter(2).is_some()])
+    .end(|rig, entered| {
+        assert_eq!(rig.breaker.snapshot().in_flight, 2);
+        rig.is_not_wedged();
+        entered
+    })
+    .exactly([[true, false], [false, true]]);
 }
 
 /// P callers for P places: all pass.
 #[test]
 fn two_of_two_callers_probe() {
-    model(Bound::Exhaustive, || Rig::open(config().probes(2)))
-        .threads([
-            |rig| {
-                at(OPEN_MS);
-                rig.enter(2).is_some()
-            },
-            |rig| {
-                at(OPEN_MS);
-                rig.enter(2).is_some()
-            },
-        ])
-        .end(|rig, entered| {
-            assert_eq!(rig.causes().len(), 2);
-            (entered, rig.breaker.snapshot().in_flight)
-        })
-        .exactly([([true, true], 2)]);
+    model(Bound::Exhaustive, || {
+        Rig::open(config().max_probes(2)).when_it_is(OPEN_MS)
+    })
+    .threads([|rig| rig.enter(2).is_some(), |rig| rig.enter(2).is_some()])
+    .end(|rig, entered| {
+        assert_eq!(rig.causes().len(), 2);
+        (entered, rig.breaker.snapshot().in_flight)
+    })
+    .exactly([([true, true], 2)]);
 }
 
 /// One probe at a time, three successes to close: the places go from call to call.
 #[test]
 fn places_go_from_call_to_call() {
     fn probe(rig: &Rig<nanobreaker_core::window::Consecutive>) -> Option<Recorded> {
-        at(OPEN_MS);
         let token = rig.enter(1)?;
         Some(rig.leave(token, Outcome::Success))
     }
-    model(
-        // Bound: three threads of up to five steps on the one word.
-        Bound::Preemptions(3),
-        || Rig::open(config().successes(3)),
-    )
-    .threads([probe, probe, probe])
+    model(Bound::Exhaustive, || {
+        Rig::open(config().probe_successes(3)).when_it_is(OPEN_MS)
+    })
+    .threads([|rig| [probe(rig), probe(rig)], |rig| [probe(rig), None]])
     .end(|rig, recorded| {
         let snapshot = rig.breaker.snapshot();
-        let passed = recorded.iter().flatten().count();
+        let passed = recorded.iter().flatten().flatten().count();
         assert_eq!(snapshot.phase == Phase::Closed, passed == 3);
-        rig.is_not_wedged(LEASE_OVER);
+        rig.is_not_wedged();
         (passed, snapshot.succeeded)
     })
     .exactly([(1, 1), (2, 2), (3, 0)]);
@@ -126,135 +93,125 @@ fn places_go_from_call_to_call() {
 /// outcome changes nothing.
 #[test]
 fn no_probe_after_a_failed_verdict() {
-    model(Bound::Exhaustive, || Rig::half_open(config().probes(2), 1))
-        .threads([
-            |rig| {
-                at(OPEN_MS);
-                (
-                    Some(rig.leave(rig.tokens[0], Outcome::Failure)),
-                    Admitted::Call,
-                )
-            },
-            |rig| {
-                at(OPEN_MS);
-                let permit = rig.breaker.allow_token();
-                let admitted = admitted(permit);
-                let late = permit
-                    .ok()
-                    .map(|token| rig.breaker.record(token, Outcome::Success));
-                (late, admitted)
-            },
-        ])
-        .end(|rig, [(verdict, _), admission]| {
-            if rig.phase() == Phase::Open {
-                assert_eq!(rig.breaker.snapshot().in_flight, 0);
-            }
-            rig.is_not_wedged(2 * OPEN_MS);
-            (verdict, admission)
-        })
-        .exactly([
-            // Success before the failure closes; the failure then is the window's, which trips.
+    model(Bound::Exhaustive, || {
+        Rig::half_open(config().max_probes(2), 1)
+    })
+    .threads([
+        |rig| {
             (
-                Some(Recorded::Counted),
-                (Some(Recorded::Counted), Admitted::Probe),
-            ),
-            (
-                Some(Recorded::Counted),
-                (Some(Recorded::Stale), Admitted::Probe),
-            ),
-            (
-                Some(Recorded::Counted),
-                (None, Admitted::Rejected(Phase::Open)),
-            ),
-        ]);
+                Some(rig.leave(rig.tokens[0], Outcome::Failure)),
+                Admitted::Call,
+            )
+        },
+        |rig| {
+            let permit = rig.breaker.allow_token();
+            let admitted = admitted(permit);
+            let late = permit
+                .ok()
+                .map(|token| rig.breaker.record(token, Outcome::Success));
+            (late, admitted)
+        },
+    ])
+    .end(|rig, [(verdict, _), admission]| {
+        if rig.phase() == Phase::Open {
+            assert_eq!(rig.breaker.snapshot().in_flight, 0);
+        }
+        rig.is_not_wedged();
+        (verdict, admission)
+    })
+    .exactly([
+        // Success before the failure closes; the failure then is the window's, which trips.
+        (
+            Some(Recorded::Counted),
+            (Some(Recorded::Counted), Admitted::Probe),
+        ),
+        (
+            Some(Recorded::Counted),
+            (Some(Recorded::Stale), Admitted::Probe),
+        ),
+        (
+            Some(Recorded::Counted),
+            (None, Admitted::Rejected(Phase::Open)),
+        ),
+    ]);
 }
 
 /// A successful verdict races an admission: a probe of the round, or a call of the closed breaker.
 #[test]
 fn no_probe_after_a_successful_verdict() {
-    model(Bound::Exhaustive, || Rig::half_open(config().probes(2), 1))
-        .threads([
-            |rig| {
-                at(OPEN_MS);
-                (rig.leave(rig.tokens[0], Outcome::Success), Admitted::Call)
-            },
-            |rig| {
-                at(OPEN_MS);
-                let token = rig.token();
-                // A probe whose round ended well counts like any other call.
-                (
-                    rig.breaker.record(token, Outcome::Success),
-                    admitted(Ok(token)),
-                )
-            },
-        ])
-        .end(|rig, [_, admission]| {
-            assert_eq!(rig.phase(), Phase::Closed);
-            assert_eq!(rig.causes().len(), 3);
-            admission
-        })
-        .exactly([
-            (Recorded::Counted, Admitted::Probe),
-            (Recorded::Counted, Admitted::Call),
-        ]);
+    model(Bound::Exhaustive, || {
+        Rig::half_open(config().max_probes(2), 1)
+    })
+    .threads([
+        |rig| (rig.leave(rig.tokens[0], Outcome::Success), Admitted::Call),
+        |rig| {
+            let token = rig.token();
+            // A probe whose round ended well counts like any other call.
+            (
+                rig.breaker.record(token, Outcome::Success),
+                admitted(Ok(token)),
+            )
+        },
+    ])
+    .end(|rig, [_, admission]| {
+        assert_eq!(rig.phase(), Phase::Closed);
+        assert_eq!(rig.causes().len(), 3);
+        admission
+    })
+    .exactly([
+        (Recorded::Counted, Admitted::Probe),
+        (Recorded::Counted, Admitted::Call),
+    ]);
 }
 
 /// Two probes of one round end at once, one well and one badly: one verdict, and the other outcome
 /// is the next phase's or stale.
 #[test]
 fn a_round_has_one_verdict() {
-    model(Bound::Exhaustive, || Rig::half_open(config().probes(2), 2))
-        .threads([
-            |rig| {
-                at(OPEN_MS);
-                rig.leave(rig.tokens[0], Outcome::Success)
-            },
-            |rig| {
-                at(OPEN_MS);
-                rig.leave(rig.tokens[1], Outcome::Failure)
-            },
-        ])
-        .end(|rig, recorded| {
-            let causes = rig.causes();
-            rig.is_not_wedged(2 * OPEN_MS);
-            (recorded, causes[2..].to_vec())
-        })
-        .exactly([
-            (
-                [Recorded::Counted, Recorded::Counted],
-                vec![Cause::ProbesSucceeded, Cause::ThresholdReached],
-            ),
-            (
-                [Recorded::Stale, Recorded::Counted],
-                vec![Cause::ProbesFailed],
-            ),
-        ]);
+    model(Bound::Exhaustive, || {
+        Rig::half_open(config().max_probes(2), 2)
+    })
+    .threads([
+        |rig| rig.leave(rig.tokens[0], Outcome::Success),
+        |rig| rig.leave(rig.tokens[1], Outcome::Failure),
+    ])
+    .end(|rig, recorded| {
+        let causes = rig.causes();
+        rig.is_not_wedged();
+        (recorded, causes[2..].to_vec())
+    })
+    .exactly([
+        (
+            [Recorded::Counted, Recorded::Counted],
+            vec![Cause::ProbesSucceeded, Cause::ThresholdReached],
+        ),
+        (
+            [Recorded::Stale, Recorded::Counted],
+            vec![Cause::ProbesFailed],
+        ),
+    ]);
 }
 
 /// A verdict races a dropped permit: the place that the drop gives back is the round's, never the
 /// next one's.
 #[test]
 fn a_drop_gives_back_a_place_of_its_own_round_only() {
-    model(Bound::Exhaustive, || Rig::half_open(config().probes(2), 2))
-        .threads([
-            |rig| {
-                at(OPEN_MS);
-                rig.leave(rig.tokens[0], Outcome::Failure)
-            },
-            |rig| {
-                at(OPEN_MS);
-                rig.leave(rig.tokens[1], Outcome::Cancelled)
-            },
-        ])
-        .end(|rig, [_, dropped]| {
-            assert_eq!(rig.phase(), Phase::Open);
-            // The next round has exactly its own places.
-            at(2 * OPEN_MS);
-            let next: Vec<_> = (0..3).map(|_| rig.breaker.allow_token().is_ok()).collect();
-            assert_eq!(next, [true, true, false]);
-            dropped
-        })
-        .exactly([Recorded::Ignored, Recorded::Stale]);
+    model(Bound::Exhaustive, || {
+        Rig::half_open(config().max_probes(2), 2)
+    })
+    .threads([
+        |rig| rig.leave(rig.tokens[0], Outcome::Failure),
+        |rig| rig.leave(rig.tokens[1], Outcome::Cancelled),
+    ])
+    .end(|rig, [_, dropped]| {
+        assert_eq!(rig.phase(), Phase::Open);
+        // The next round has exactly its own places.
+        rig.at(2 * OPEN_MS);
+        let next: Vec<_> = (0..3).map(|_| rig.breaker.allow_token().is_ok()).collect();
+        assert_eq!(next, [true, true, false]);
+        dropped
+    })
+    .exactly([Recorded::Ignored, Recorded::Stale]);
 }
 
 /// A dropped permit races a caller for its place.
@@ -263,21 +220,14 @@ fn a_place_given_back_is_taken_once() {
     model(Bound::Exhaustive, || Rig::half_open(config(), 1))
         .threads([
             |rig| {
-                at(OPEN_MS);
                 rig.leave(rig.tokens[0], Outcome::Cancelled);
                 false
             },
-            |rig| {
-                at(OPEN_MS);
-                rig.enter(1).is_some()
-            },
-            |rig| {
-                at(OPEN_MS);
-                rig.enter(1).is_some()
-            },
+            |rig| rig.enter(1).is_some(),
+            |rig| rig.enter(1).is_some(),
         ])
         .end(|rig, entered| {
-            rig.is_not_wedged(LEASE_OVER);
+            rig.is_not_wedged();
             entered
         })
         .exactly([
@@ -290,58 +240,50 @@ fn a_place_given_back_is_taken_once() {
 /// A late success races the end of the lease: it closes, or the round has failed and it is stale.
 #[test]
 fn a_late_result_or_the_end_of_its_lease() {
-    model(Bound::Exhaustive, || Rig::half_open(config(), 1))
-        .threads([
-            |rig| {
-                at(LEASE_OVER);
-                (
-                    Some(rig.leave(rig.tokens[0], Outcome::Success)),
-                    Admitted::Call,
-                )
-            },
-            |rig| {
-                at(LEASE_OVER);
-                (None, admitted(rig.breaker.allow_token()))
-            },
-        ])
-        .end(|rig, [(late, _), (_, caller)]| {
-            let last = *rig.causes().last().unwrap();
-            rig.is_not_wedged(LEASE_OVER + OPEN_MS);
-            (late, caller, last)
-        })
-        .exactly([
+    model(Bound::Exhaustive, || {
+        Rig::half_open(config(), 1).when_it_is(LEASE_OVER)
+    })
+    .threads([
+        |rig| {
             (
-                Some(Recorded::Counted),
+                Some(rig.leave(rig.tokens[0], Outcome::Success)),
                 Admitted::Call,
-                Cause::ProbesSucceeded,
-            ),
-            (
-                Some(Recorded::Stale),
-                Admitted::Rejected(Phase::Open),
-                Cause::ProbesLost,
-            ),
-        ]);
+            )
+        },
+        |rig| (None, admitted(rig.breaker.allow_token())),
+    ])
+    .end(|rig, [(late, _), (_, caller)]| {
+        let last = *rig.causes().last().unwrap();
+        rig.is_not_wedged();
+        (late, caller, last)
+    })
+    .exactly([
+        (
+            Some(Recorded::Counted),
+            Admitted::Call,
+            Cause::ProbesSucceeded,
+        ),
+        (
+            Some(Recorded::Stale),
+            Admitted::Rejected(Phase::Open),
+            Cause::ProbesLost,
+        ),
+    ]);
 }
 
 /// The same with more successes to go: the late one renews the lease.
 #[test]
 fn a_late_result_renews_the_lease_or_has_lost_it() {
     model(Bound::Exhaustive, || {
-        Rig::half_open(config().probes(2).successes(3), 2)
+        Rig::half_open(config().max_probes(2).probe_successes(3), 2).when_it_is(LEASE_OVER)
     })
     .threads([
-        |rig| {
-            at(LEASE_OVER);
-            (rig.leave(rig.tokens[0], Outcome::Success), Admitted::Call)
-        },
-        |rig| {
-            at(LEASE_OVER);
-            (Recorded::Ignored, admitted(rig.breaker.allow_token()))
-        },
+        |rig| (rig.leave(rig.tokens[0], Outcome::Success), Admitted::Call),
+        |rig| (Recorded::Ignored, admitted(rig.breaker.allow_token())),
     ])
     .end(|rig, [(late, _), (_, caller)]| {
         let in_flight = rig.breaker.snapshot().in_flight;
-        rig.is_not_wedged(LEASE_OVER + OPEN_MS);
+        rig.is_not_wedged();
         (late, caller, in_flight)
     })
     .exactly([
@@ -353,26 +295,22 @@ fn a_late_result_renews_the_lease_or_has_lost_it() {
 /// Two callers find the lease over: the round fails once.
 #[test]
 fn a_lost_round_fails_once() {
-    model(Bound::Exhaustive, || Rig::half_open(config(), 1))
-        .threads([
-            |rig| {
-                at(LEASE_OVER);
-                admitted(rig.breaker.allow_token())
-            },
-            |rig| {
-                at(LEASE_OVER);
-                admitted(rig.breaker.allow_token())
-            },
-        ])
-        .end(|rig, callers| {
-            assert_eq!(callers, [Admitted::Rejected(Phase::Open); 2]);
-            let told = rig.told();
-            assert_eq!(told.len(), 3);
-            assert_eq!(told[2].1, Cause::ProbesLost);
-            rig.is_not_wedged(LEASE_OVER + OPEN_MS);
-            told[2].0
-        })
-        .exactly([0, 1]);
+    model(Bound::Exhaustive, || {
+        Rig::half_open(config(), 1).when_it_is(LEASE_OVER)
+    })
+    .threads([
+        |rig| admitted(rig.breaker.allow_token()),
+        |rig| admitted(rig.breaker.allow_token()),
+    ])
+    .end(|rig, callers| {
+        assert_eq!(callers, [Admitted::Rejected(Phase::Open); 2]);
+        let told = rig.told();
+        assert_eq!(told.len(), 3);
+        assert_eq!(told[2].1, Cause::ProbesLost);
+        rig.is_not_wedged();
+        told[2].0
+    })
+    .exactly([0, 1]);
 }
 
 /// An outcome spent twice at once, from a copied token: the second changes nothing, and the count
@@ -380,22 +318,16 @@ fn a_lost_round_fails_once() {
 #[test]
 fn a_copied_token_counts_once() {
     model(Bound::Exhaustive, || {
-        Rig::half_open(config().successes(2), 1)
+        Rig::half_open(config().probe_successes(2), 1)
     })
     .threads([
-        |rig| {
-            at(OPEN_MS);
-            rig.breaker.record(rig.tokens[0], Outcome::Success)
-        },
-        |rig| {
-            at(OPEN_MS);
-            rig.breaker.record(rig.tokens[0], Outcome::Success)
-        },
+        |rig| rig.record(0, Outcome::Success),
+        |rig| rig.record(0, Outcome::Success),
     ])
     .end(|rig, recorded| {
         let snapshot = rig.breaker.snapshot();
         assert_eq!((snapshot.in_flight, snapshot.succeeded), (0, 1));
-        rig.is_not_wedged(LEASE_OVER);
+        rig.is_not_wedged();
         recorded
     })
     .exactly([
@@ -409,12 +341,8 @@ fn a_copied_token_counts_once() {
 fn a_verdict_does_not_undo_a_reset() {
     model(Bound::Exhaustive, || Rig::half_open(config(), 1))
         .threads([
+            |rig| Some(rig.leave(rig.tokens[0], Outcome::Failure)),
             |rig| {
-                at(OPEN_MS);
-                Some(rig.leave(rig.tokens[0], Outcome::Failure))
-            },
-            |rig| {
-                at(OPEN_MS);
                 rig.breaker.reset();
                 None
             },
@@ -431,24 +359,18 @@ fn a_verdict_does_not_undo_a_reset() {
 #[test]
 fn a_ramp_begins_once() {
     model(Bound::Exhaustive, || {
-        Rig::half_open(config().probes(2).ramp_ms(RAMP_MS), 2)
+        Rig::half_open(config().max_probes(2).ramp_ms(RAMP_MS), 2)
     })
     .threads([
-        |rig| {
-            at(OPEN_MS);
-            rig.leave(rig.tokens[0], Outcome::Success)
-        },
-        |rig| {
-            at(OPEN_MS);
-            rig.leave(rig.tokens[1], Outcome::Success)
-        },
+        |rig| rig.leave(rig.tokens[0], Outcome::Success),
+        |rig| rig.leave(rig.tokens[1], Outcome::Success),
     ])
     .end(|rig, recorded| {
         assert_eq!(recorded, [Recorded::Counted; 2]);
         assert_eq!(rig.phase(), Phase::Recovering);
         let told = rig.told();
         assert_eq!(told.len(), 3);
-        rig.is_not_wedged(OPEN_MS + RAMP_MS);
+        rig.is_not_wedged();
         told[2].0
     })
     .exactly([0, 1]);

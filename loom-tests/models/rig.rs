@@ -1,60 +1,21 @@
-//! What every model has: a breaker, a clock of which each thread has its own reading, and a log of
-//! transitions.
+//! What every model has: a breaker, a clock, and a log of transitions.
 
-use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nanobreaker_core::{
-    Breaker, Cause, Clock, Config, Observer, Outcome, Phase, Recorded, Token, Transition,
-    window::{Consecutive, Window},
+    AdjustError, Breaker, Cause, Clock, Config, ConfigBuilder, Observer, Outcome, Phase, Recorded,
+    Settings, Token, Transition, WindowSettings,
+    window::{Adjustable, Consecutive, Window},
 };
 
+use crate::clocks::{OwnTime, Time};
 use crate::explore::actor;
 
 pub(crate) const OPEN_MS: u64 = 1_000;
 /// Ends, `OPEN_MS` after time 0, on a whole unit of a narrow word's lease too.
 pub(crate) const LEASE_MS: u64 = 472;
 pub(crate) const RAMP_MS: u64 = 500;
-
-/// A reading that is never made.
-const NEVER: u64 = u64::MAX;
-
-loom::thread_local! {
-    /// What this thread's next clock reading is, and all after that.
-    static READINGS: Cell<(u64, u64)> = Cell::new((0, 0));
-}
-
-/// From here on this thread reads `ms`.
-pub(crate) fn at(ms: u64) {
-    READINGS.with(|readings| readings.set((ms, ms)));
-}
-
-/// From here on this thread must not read the clock.
-#[cfg(not(loom_first_read_writes))]
-pub(crate) fn reads_no_clock() {
-    at(NEVER);
-}
-
-/// This thread reads `before` once, as if it stalled right after that, and then `after`.
-pub(crate) fn stalled(before: u64, after: u64) {
-    READINGS.with(|readings| readings.set((before, after)));
-}
-
-/// Each thread's own time.
-#[derive(Debug)]
-pub(crate) struct OwnTime;
-
-impl Clock for OwnTime {
-    fn now_ms(&self) -> u64 {
-        READINGS.with(|readings| {
-            let (now, then) = readings.get();
-            readings.set((then, then));
-            assert_ne!(now, NEVER, "the clock was read");
-            now
-        })
-    }
-}
 
 /// Keeps every transition with the actor that was told of it. Not modelled: loom switches threads
 /// at its own atomics only.
@@ -63,7 +24,9 @@ pub(crate) struct Log(Mutex<Vec<(usize, Transition)>>);
 
 impl Observer for Log {
     fn transition(&self, transition: &Transition) {
-        self.0.lock().unwrap().push((actor(), *transition));
+        if !loom::is_stopped() {
+            self.0.lock().unwrap().push((actor(), *transition));
+        }
     }
 }
 
@@ -96,8 +59,8 @@ impl Log {
 }
 
 /// A breaker under a model.
-pub(crate) struct Rig<W> {
-    pub(crate) breaker: Breaker<W, OwnTime, Log>,
+pub(crate) struct Rig<W: Window, C = Time> {
+    pub(crate) breaker: Breaker<W, C, Log>,
     /// Calls between their permit and their outcome, as the callers see it.
     calls: AtomicUsize,
     /// Permits that the setup took for its actors.
@@ -105,23 +68,82 @@ pub(crate) struct Rig<W> {
 }
 
 /// A configuration in whole milliseconds on both widths.
-pub(crate) fn config() -> nanobreaker_core::ConfigBuilder {
+pub(crate) fn config() -> ConfigBuilder {
     Config::builder()
         .open_for_ms(OPEN_MS)
         .probe_lease_ms(LEASE_MS)
 }
 
-impl<W: Window> Rig<W> {
-    /// Closed.
-    pub(crate) fn new(window: W, config: nanobreaker_core::ConfigBuilder) -> Self {
-        let config = config.build().expect("a valid configuration");
+fn built(config: ConfigBuilder) -> Config {
+    config.build().expect("a valid configuration")
+}
+
+impl<W: Window<Settings = Config>> Rig<W> {
+    /// Closed, at time 0, which stands still.
+    pub(crate) fn new(window: W, config: ConfigBuilder) -> Self {
+        Self::of(window, built(config), Time::still())
+    }
+}
+
+impl<W: Window<Settings = Config>> Rig<W, OwnTime> {
+    /// Closed, with a clock that each thread reads for itself.
+    pub(crate) fn with_own_times(window: W, config: ConfigBuilder) -> Self {
+        Self::of(window, built(config), OwnTime)
+    }
+}
+
+impl<W: Window, C> Rig<W, C> {
+    fn of(window: W, settings: W::Settings, clock: C) -> Self {
         Self {
-            breaker: Breaker::with_observer(window, config, OwnTime, Log::default()),
+            breaker: Breaker::with_observer(window, settings, clock, Log::default()),
             calls: AtomicUsize::new(0),
             tokens: Vec::new(),
         }
     }
+}
 
+impl<W: Window> Rig<W> {
+    /// It is `ms` now.
+    pub(crate) fn at(&self, ms: u64) {
+        self.breaker.clock().go_on_to(ms);
+    }
+
+    /// The same at `ms`.
+    pub(crate) fn when_it_is(self, ms: u64) -> Self {
+        self.at(ms);
+        self
+    }
+
+    /// From here on threads let the time go on while others run.
+    pub(crate) fn in_moving_time(self) -> Self {
+        self.breaker.clock().start();
+        self
+    }
+
+    /// Promise 6: with time moving on from now and calls arriving, a probe is admitted, and
+    /// when its like succeed the breaker closes.
+    pub(crate) fn is_not_wedged(&self) {
+        self.is_not_wedged_where_callers_come_every(OPEN_MS);
+    }
+
+    /// The same for callers with this period.
+    pub(crate) fn is_not_wedged_where_callers_come_every(&self, period_ms: u64) {
+        for _ in 0..16 {
+            if self.phase() == Phase::Closed {
+                return;
+            }
+            match self.breaker.allow_token() {
+                Ok(token) => {
+                    self.breaker.record(token, Outcome::Success);
+                }
+                Err(_) => self.at(self.breaker.clock().now_ms() + period_ms),
+            }
+        }
+        panic!("wedged: {:?}", self.breaker.snapshot());
+    }
+}
+
+impl<W: Window, C: Clock> Rig<W, C> {
     /// The same with `count` permits for the actors.
     pub(crate) fn with_tokens(mut self, count: usize) -> Self {
         for _ in 0..count {
@@ -135,6 +157,11 @@ impl<W: Window> Rig<W> {
         self.breaker.allow_token().expect("a permit")
     }
 
+    /// The outcome of the call that was admitted with permit number `token`.
+    pub(crate) fn record(&self, token: usize, outcome: Outcome) -> Recorded {
+        self.breaker.record(self.tokens[token], outcome)
+    }
+
     /// One whole call; `None` where it is rejected.
     pub(crate) fn call(&self, outcome: Outcome) -> Option<Recorded> {
         let token = self.breaker.allow_token().ok()?;
@@ -144,6 +171,17 @@ impl<W: Window> Rig<W> {
     /// One whole call that fails.
     pub(crate) fn fail(&self) -> Option<Recorded> {
         self.call(Outcome::Failure)
+    }
+
+    /// How many failures it takes until the breaker is no longer closed.
+    pub(crate) fn failures_to_trip(&self) -> u32 {
+        let mut failures = 0;
+        while self.phase() == Phase::Closed {
+            failures += 1;
+            assert!(failures <= 100, "a lost trip");
+            self.fail();
+        }
+        failures
     }
 
     /// A probe that holds its place while others run. Promise 1: no more than `most` do so.
@@ -165,7 +203,7 @@ impl<W: Window> Rig<W> {
     }
 
     pub(crate) fn phase(&self) -> Phase {
-        self.breaker.snapshot().phase
+        self.breaker.phase()
     }
 
     /// The causes of all transitions so far, in order, with the number of the actor that was told.
@@ -173,7 +211,11 @@ impl<W: Window> Rig<W> {
         let log = self.breaker.observer().in_order();
         if let Some((_, last)) = log.last() {
             let now = self.breaker.snapshot();
-            assert_eq!((last.to, last.generation), (now.phase, now.generation));
+            assert_eq!(last.to, now.phase);
+            assert!(
+                last.generation <= now.generation,
+                "adjustments are not told"
+            );
         }
         log.into_iter().map(|(actor, t)| (actor, t.cause)).collect()
     }
@@ -182,50 +224,79 @@ impl<W: Window> Rig<W> {
     pub(crate) fn causes(&self) -> Vec<Cause> {
         self.told().into_iter().map(|(_, cause)| cause).collect()
     }
-
-    /// Promise 6: with time moving on from `now_ms` and calls arriving, a probe is admitted, and
-    /// when its like succeed the breaker closes.
-    pub(crate) fn is_not_wedged(&self, now_ms: u64) {
-        let mut now = now_ms;
-        for _ in 0..16 {
-            at(now);
-            if self.phase() == Phase::Closed {
-                return;
-            }
-            match self.breaker.allow_token() {
-                Ok(token) => {
-                    self.breaker.record(token, Outcome::Success);
-                }
-                Err(_) => now += OPEN_MS,
-            }
-        }
-        panic!("wedged: {:?}", self.breaker.snapshot());
-    }
 }
 
 impl Rig<Consecutive> {
     /// Trips on the first failure.
-    pub(crate) fn touchy(config: nanobreaker_core::ConfigBuilder) -> Self {
+    pub(crate) fn touchy(config: ConfigBuilder) -> Self {
         Self::new(Consecutive::new(1).unwrap(), config)
     }
 
     /// Open since time 0.
-    pub(crate) fn open(config: nanobreaker_core::ConfigBuilder) -> Self {
-        let rig = Self::touchy(config);
-        at(0);
-        rig.fail();
-        assert_eq!(rig.phase(), Phase::Open);
-        rig
+    pub(crate) fn open(config: ConfigBuilder) -> Self {
+        Self::touchy(config).opened()
     }
 
     /// Half-open since the end of its open time, with `probes` in flight.
-    pub(crate) fn half_open(config: nanobreaker_core::ConfigBuilder, probes: usize) -> Self {
-        let rig = Self::open(config);
-        at(OPEN_MS);
+    pub(crate) fn half_open(config: ConfigBuilder, probes: usize) -> Self {
+        Self::touchy(config).half_opened(probes)
+    }
+}
+
+impl<W: Window> Rig<W> {
+    /// Open from now on.
+    pub(crate) fn opened(self) -> Self {
+        self.failures_to_trip();
+        assert_eq!(self.phase(), Phase::Open);
+        self
+    }
+
+    /// Half-open after an open time, with `probes` in flight.
+    pub(crate) fn half_opened(self, probes: usize) -> Self {
+        let rig = self.opened();
+        rig.at(rig.breaker.clock().now_ms() + OPEN_MS);
         let rig = rig.with_tokens(probes);
         assert_eq!(rig.phase(), Phase::HalfOpen);
         assert!(rig.tokens.iter().all(|token| token.is_probe()));
         rig.calls.store(probes, Ordering::Relaxed);
         rig
+    }
+
+    /// Recovering since the end of an open time.
+    pub(crate) fn recovering(self) -> Self {
+        let mut rig = self.half_opened(1);
+        let probe = rig.tokens.remove(0);
+        rig.leave(probe, Outcome::Success);
+        assert_eq!(rig.phase(), Phase::Recovering);
+        rig
+    }
+}
+
+/// A breaker whose settings can be replaced.
+pub(crate) type Adjusted = Rig<Adjustable<5>>;
+
+/// `threshold` failures in a row trip.
+pub(crate) fn in_a_row(threshold: u32, opening: ConfigBuilder) -> Settings {
+    Settings {
+        window: WindowSettings::Consecutive { threshold },
+        opening,
+        ..Settings::DEFAULT
+    }
+}
+
+impl Adjusted {
+    /// Closed, at time 0, with these settings.
+    pub(crate) fn adjustable(settings: &Settings) -> Self {
+        let window = Adjustable::new(settings).expect("valid settings");
+        Self::of(window, (), Time::still())
+    }
+
+    /// Puts other settings in force; returns whether nobody else did so at this moment.
+    pub(crate) fn adjust(&self, settings: &Settings) -> bool {
+        match self.breaker.adjust(settings) {
+            Ok(()) => true,
+            Err(AdjustError::Busy) => false,
+            Err(AdjustError::Settings(error)) => panic!("{error}"),
+        }
     }
 }

@@ -1,42 +1,208 @@
-//! Promises 3 to 5 for the outcomes beside a tally: a bit of the last generation that came into a word
-//! of the next one, or took one's place, would be noticed a whole window later.
+//! Promises 3 to 5 for a window of more calls than one word holds. A call takes effect when the tally is
+//! exchanged, and its outcome is written a step later, by itself or by whoever comes next.
+//!
+//! The window is compared with a plain list of the last calls: whatever happened at once is one of the
+//! orders in which it can have happened, and stays so for two laps more, in which an outcome that was lost
+//! or written to a wrong place is judged.
+
+use std::collections::VecDeque;
 
 use nanobreaker_core::window::Calls;
-use nanobreaker_core::{Outcome, Phase, Recorded};
+use nanobreaker_core::{Outcome, Phase, Rate, Recorded};
 
 use crate::explore::{WIDELY, model};
 use crate::rig::{Rig, config};
 use crate::windows::{TALLIED, TALLIED_WORDS};
 
-/// Of a full window one failure holds and two trip.
-fn one_holds_and_two_trip() -> Calls<TALLIED_WORDS> {
-    Calls::new(TALLIED, 190 / TALLIED, TALLIED).unwrap()
+use Outcome::{Failure, Success};
+
+/// Steps of a window that is filled, and of two laps more.
+const LONG: usize = 5_000;
+
+type Tallied = Rig<Calls<TALLIED_WORDS>>;
+
+const SIZE: usize = TALLIED as usize;
+
+/// Of a full window two failures hold and three trip.
+const RATE: Rate = Rate::ppm(2_900_000 / TALLIED).min_calls(TALLIED);
+
+/// The last calls, the oldest first.
+#[derive(Clone, Debug)]
+struct Last {
+    calls: VecDeque<Outcome>,
+    tripped: bool,
 }
 
-/// A failure of the last generation beside the first one of the next: when that leaves the window, the
-/// tally knows.
+impl Last {
+    fn new(calls: impl IntoIterator<Item = Outcome>) -> Self {
+        let none = Self {
+            calls: VecDeque::new(),
+            tripped: false,
+        };
+        none.and(calls)
+    }
+
+    fn and(mut self, calls: impl IntoIterator<Item = Outcome>) -> Self {
+        for call in calls {
+            if self.calls.len() == SIZE {
+                self.calls.pop_front();
+            }
+            self.calls.push_back(call);
+            let failures = self.calls.iter().filter(|call| **call == Failure).count();
+            self.tripped |= self.calls.len() == SIZE && failures >= 3;
+        }
+        self
+    }
+}
+
+/// A full window of successes, with failures where the oldest calls are: `oldest` says so, the oldest first.
+fn full_but(oldest: impl IntoIterator<Item = Outcome>) -> Vec<Outcome> {
+    let mut calls: Vec<_> = oldest.into_iter().collect();
+    calls.resize(SIZE, Success);
+    calls
+}
+
+fn rig(before: &[Outcome], tokens: usize) -> Tallied {
+    let rig = Rig::new(Calls::new(TALLIED, RATE).unwrap(), config());
+    for call in before {
+        rig.call(*call);
+    }
+    assert_eq!(rig.phase(), Phase::Closed);
+    rig.with_tokens(tokens)
+}
+
+/// What came of it is one of these orders; returns which of them still fit after two laps more.
+///
+/// In these laps each call fails that may: one that does not trip in at least one of the orders. So the
+/// window stays full of as many failures as hold, and two orders that differ are told apart.
+fn order_of<const N: usize>(rig: &Tallied, orders: [Last; N]) -> Vec<usize> {
+    let mut fitting: Vec<_> = orders.into_iter().enumerate().collect();
+    for _ in 0..2 * SIZE {
+        let tripped = rig.phase() == Phase::Open;
+        fitting.retain(|(_, last)| last.tripped == tripped);
+        assert!(!fitting.is_empty(), "no order of calls comes to this");
+        if tripped {
+            break;
+        }
+        let trips = |(_, last): &(usize, Last)| last.clone().and([Failure]).tripped;
+        let call = if fitting.iter().all(trips) {
+            Success
+        } else {
+            Failure
+        };
+        rig.call(call);
+        for (_, last) in &mut fitting {
+            *last = last.clone().and([call]);
+        }
+    }
+    fitting.into_iter().map(|(n, _)| n).collect()
+}
+
+fn record(rig: &Tallied, token: usize, outcome: Outcome) {
+    assert_eq!(rig.record(token, outcome), Recorded::Counted);
+}
+
+/// A success evicts a failure, and stops for ever at any step or not at all. A failure beside it trips
+/// neither on one failure too few nor on one too many.
+#[test]
+fn a_success_that_evicts_a_failure_and_stops() {
+    const OLDEST: [Outcome; 3] = [Failure, Success, Failure];
+    model(WIDELY, || rig(&full_but(OLDEST), 2))
+        .long(LONG)
+        .threads([|rig| record(rig, 0, Success), |rig| record(rig, 1, Failure)])
+        .end_where_the_first_stops(|rig, _| {
+            let before = Last::new(full_but(OLDEST));
+            let orders = [&[Failure][..], &[Failure, Success], &[Success, Failure]];
+            order_of(rig, orders.map(|calls| before.clone().and(calls.to_vec())))
+        })
+        .exactly([vec![0], vec![1], vec![2]]);
+}
+
+/// Which of two calls evicts a failure decides whether there are three.
+#[test]
+fn calls_evict_in_the_order_in_which_they_count() {
+    const OLDEST: [Outcome; 3] = [Success, Failure, Failure];
+    model(WIDELY, || rig(&full_but(OLDEST), 2))
+        .long(LONG)
+        .threads([|rig| rig.record(0, Success), |rig| rig.record(1, Failure)])
+        .end(|rig, _| {
+            let before = Last::new(full_but(OLDEST));
+            let orders = [[Success, Failure], [Failure, Success]];
+            order_of(rig, orders.map(|calls| before.clone().and(calls)))
+        })
+        .exactly([vec![0], vec![1]]);
+}
+
+/// A failure stalls, or stops for ever, at any step while a whole lap of calls goes by. When it wakes it
+/// writes its outcome over none of theirs.
+#[test]
+fn a_failure_that_stalls_for_a_lap() {
+    fn lap() -> Vec<Outcome> {
+        full_but([Failure])
+    }
+    model(WIDELY, || rig(&full_but([]), 1))
+        .long(LONG)
+        .threads([
+            |rig| record(rig, 0, Failure),
+            |rig| {
+                // Where the other one's steps fall within the lap is not explored.
+                loom::stop_exploring();
+                for call in lap() {
+                    rig.call(call);
+                }
+                loom::explore();
+            },
+        ])
+        .end_where_the_first_stops(|rig, _| {
+            let before = Last::new(full_but([]));
+            order_of(
+                rig,
+                [
+                    before.clone().and(lap()),
+                    before.clone().and([Failure]).and(lap()),
+                    before.and(lap()).and([Failure]),
+                ],
+            )
+        })
+        .exactly([vec![0, 1], vec![2]]);
+}
+
+/// The last call's outcome stands in the tally only. Two calls at once find it there; one of them may stop
+/// for ever at any step.
+#[test]
+fn two_calls_write_the_last_ones_outcome() {
+    const OLDEST: [Outcome; 2] = [Failure, Failure];
+    model(WIDELY, || {
+        let mut before = full_but(OLDEST);
+        before.push(Failure);
+        rig(&before, 2)
+    })
+    .long(LONG)
+    .threads([|rig| record(rig, 0, Success), |rig| record(rig, 1, Success)])
+    .end_where_the_first_stops(|rig, _| {
+        let before = Last::new(full_but(OLDEST)).and([Failure]);
+        let orders = [&[Success][..], &[Success, Success]];
+        order_of(rig, orders.map(|calls| before.clone().and(calls.to_vec())))
+    })
+    .exactly([vec![0], vec![1]]);
+}
+
+/// A failure of the last generation beside the first one of the next: its outcome takes no place in the
+/// next one's words.
 #[test]
 fn an_old_outcome_takes_no_bit_of_the_next() {
-    model(WIDELY, || {
-        Rig::new(one_holds_and_two_trip(), config()).with_tokens(1)
-    })
-    .threads([
-        |rig| rig.breaker.record(rig.tokens[0], Outcome::Failure),
-        |rig| {
-            rig.breaker.reset();
-            rig.fail().expect("closed after the reset")
-        },
-    ])
-    .end(|rig, [old, _]| {
-        // The window fills, and then the failure leaves it.
-        for _ in 0..TALLIED {
-            rig.call(Outcome::Success);
-        }
-        rig.fail();
-        assert_eq!(rig.phase(), Phase::Closed, "an early trip");
-        rig.fail();
-        assert_eq!(rig.phase(), Phase::Open, "a lost trip");
-        old
-    })
-    .exactly([Recorded::Counted, Recorded::Stale]);
+    model(WIDELY, || rig(&[], 1))
+        .long(LONG)
+        .threads([
+            |rig| rig.record(0, Failure),
+            |rig| {
+                rig.breaker.reset();
+                rig.fail().expect("closed after the reset")
+            },
+        ])
+        .end(|rig, [old, _]| {
+            assert_eq!(order_of(rig, [Last::new([Failure])]), [0]);
+            old
+        })
+        .exactly([Recorded::Counted, Recorded::Stale]);
 }

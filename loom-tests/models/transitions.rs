@@ -1,11 +1,10 @@
 //! Promise 2: each transition happens once, is observed once, and can be put in order. The rig's
 //! log checks the order in each of these (and in every other model that asks for it).
 
-use nanobreaker_core::{Breaker, Cause, Config, Outcome, Phase, Recorded, observer::Queue};
+use nanobreaker_core::{Cause, Outcome, Phase, Recorded};
 
 use crate::explore::{Bound, model};
-use crate::rig::{OPEN_MS, OwnTime, RAMP_MS, Rig, at, config};
-use crate::windows;
+use crate::rig::{OPEN_MS, RAMP_MS, Rig, config};
 
 use Cause::{Disabled, Isolated, Reset, ThresholdReached, TripRequested};
 
@@ -14,8 +13,8 @@ use Cause::{Disabled, Isolated, Reset, ThresholdReached, TripRequested};
 fn two_trips_are_one_transition() {
     model(Bound::Exhaustive, || Rig::touchy(config()).with_tokens(2))
         .threads([
-            |rig| rig.breaker.record(rig.tokens[0], Outcome::Failure),
-            |rig| rig.breaker.record(rig.tokens[1], Outcome::Failure),
+            |rig| rig.record(0, Outcome::Failure),
+            |rig| rig.record(1, Outcome::Failure),
         ])
         .end(|rig, recorded| {
             assert_eq!(rig.causes(), [ThresholdReached]);
@@ -34,7 +33,7 @@ fn two_trips_are_one_transition() {
 fn a_trip_races_one_that_is_asked_for() {
     model(Bound::Exhaustive, || Rig::touchy(config()).with_tokens(1))
         .threads([
-            |rig| rig.breaker.record(rig.tokens[0], Outcome::Failure) == Recorded::Counted,
+            |rig| rig.record(0, Outcome::Failure) == Recorded::Counted,
             |rig| rig.breaker.trip(),
         ])
         .end(|rig, changed| (changed, rig.causes()))
@@ -51,7 +50,7 @@ fn a_trip_races_one_that_is_asked_for() {
 fn a_trip_races_a_reset() {
     model(Bound::Exhaustive, || Rig::touchy(config()).with_tokens(1))
         .threads([
-            |rig| Some(rig.breaker.record(rig.tokens[0], Outcome::Failure)),
+            |rig| Some(rig.record(0, Outcome::Failure)),
             |rig| {
                 rig.breaker.reset();
                 None
@@ -73,7 +72,7 @@ fn a_trip_races_a_reset() {
 fn a_trip_races_a_hold() {
     model(Bound::Exhaustive, || Rig::touchy(config()).with_tokens(1))
         .threads([
-            |rig| rig.breaker.record(rig.tokens[0], Outcome::Failure) == Recorded::Counted,
+            |rig| rig.record(0, Outcome::Failure) == Recorded::Counted,
             |rig| rig.breaker.isolate(),
         ])
         .end(|rig, _| {
@@ -121,8 +120,8 @@ fn a_latch_catches_once() {
         Rig::touchy(config().latch(true)).with_tokens(2)
     })
     .threads([
-        |rig| rig.breaker.record(rig.tokens[0], Outcome::Failure),
-        |rig| rig.breaker.record(rig.tokens[1], Outcome::Failure),
+        |rig| rig.record(0, Outcome::Failure),
+        |rig| rig.record(1, Outcome::Failure),
     ])
     .end(|rig, _| {
         assert_eq!(rig.phase(), Phase::Isolated);
@@ -137,19 +136,13 @@ fn a_latch_catches_once() {
 #[test]
 fn a_ramp_ends_once() {
     model(Bound::Exhaustive, || {
-        let rig = Rig::half_open(config().ramp_ms(RAMP_MS), 1);
-        rig.leave(rig.tokens[0], Outcome::Success);
-        rig
+        Rig::touchy(config().ramp_ms(RAMP_MS))
+            .recovering()
+            .when_it_is(OPEN_MS + RAMP_MS)
     })
     .threads([
-        |rig| {
-            at(OPEN_MS + RAMP_MS);
-            rig.call(Outcome::Success)
-        },
-        |rig| {
-            at(OPEN_MS + RAMP_MS);
-            rig.call(Outcome::Success)
-        },
+        |rig| rig.call(Outcome::Success),
+        |rig| rig.call(Outcome::Success),
     ])
     .end(|rig, recorded| {
         assert_eq!(recorded, [Some(Recorded::Counted); 2]);
@@ -159,34 +152,4 @@ fn a_ramp_ends_once() {
         told[3].0
     })
     .exactly([0, 1]);
-}
-
-/// Two transitions at once go into one queue, and come out once each; a full queue counts what it
-/// drops.
-#[test]
-fn a_queue_holds_or_counts_each_transition() {
-    struct Queued {
-        breaker: Breaker<nanobreaker_core::window::Consecutive, OwnTime, &'static Queue<2>>,
-    }
-    model(Bound::Exhaustive, || Queued {
-        // Leaked, a few bytes per execution: a breaker borrows its queue.
-        breaker: Breaker::with_observer(
-            windows::consecutive(1),
-            Config::DEFAULT,
-            OwnTime,
-            Box::leak(Box::new(Queue::new())),
-        ),
-    })
-    .threads([
-        |queued| queued.breaker.isolate(),
-        |queued| queued.breaker.disable(),
-    ])
-    .end(|queued, _| {
-        let queue = queued.breaker.observer();
-        let kept = queue.take().map(|transition| transition.cause);
-        assert_eq!(queue.take(), None);
-        assert_eq!(queue.take_dropped(), 1);
-        kept
-    })
-    .exactly([Some(Isolated), Some(Disabled)]);
 }

@@ -1,8 +1,9 @@
 //! One of each window, told apart by nothing but their kind: each trips on the K-th failure.
 
 use nanobreaker_core::window::{
-    AnyWindow, Calls, Consecutive, Failures, StripedTime, Stripes, Time, WithSlow, calls_words,
+    AnyWindow, Calls, Consecutive, Cusum, StripedTime, Stripes, Time, WithSlow, calls_words,
 };
+use nanobreaker_core::{CusumSettings, Rate, WindowSettings};
 
 /// The window of the failure ring and of the time window.
 pub(crate) const WITHIN_MS: u64 = 1_000;
@@ -16,27 +17,54 @@ pub(crate) const TALLIED: u32 = if cfg!(nanobreaker_narrow) { 24 } else { 52 };
 /// Words of such a window.
 pub(crate) const TALLIED_WORDS: usize = calls_words(TALLIED);
 
-pub(crate) fn failures(k: u32) -> Failures<4> {
-    Failures::new(k, WITHIN_MS).unwrap()
+/// All of at least so many calls.
+const fn all_of(min_calls: u32) -> Rate {
+    Rate::percent(100).min_calls(min_calls)
+}
+
+/// The window that keeps a failure's stamp by itself, for any threshold up to 4.
+pub(crate) fn failures(k: u32) -> AnyWindow<4> {
+    AnyWindow::new(WindowSettings::Failures {
+        threshold: k,
+        within_ms: WITHIN_MS,
+    })
+    .unwrap()
 }
 
 pub(crate) fn consecutive(k: u32) -> Consecutive {
     Consecutive::new(k).unwrap()
 }
 
+/// Evidence of which `k` failures in a row are enough, and one failure less than that is not. A success
+/// weighs half of a failure.
+pub(crate) fn cusum(k: u32) -> Cusum {
+    Cusum::new(cusum_settings(k)).unwrap()
+}
+
+/// A failure raises the sum by ln(p₁/p₀) = ln 4, a success lowers it by ln((1−p₀)/(1−p₁)) = ln 2.
+pub(crate) fn cusum_settings(k: u32) -> CusumSettings {
+    CusumSettings {
+        normal_ppm: 142_857,
+        broken_ppm: 571_429,
+        // A little less than 4 to the power of k.
+        calls_per_false_trip: 4_u64.pow(k) - 1,
+        sustained_for_ms: 0,
+    }
+}
+
 /// The calls of one word; all must have failed.
 pub(crate) fn history(k: u32) -> Calls<1> {
-    Calls::new(SHORT, 100, k).unwrap()
+    Calls::new(SHORT, all_of(k)).unwrap()
 }
 
 /// The calls of a tally beside its outcomes; all must have failed.
 pub(crate) fn tally(k: u32) -> Calls<TALLIED_WORDS> {
-    Calls::new(TALLIED, 100, k).unwrap()
+    Calls::new(TALLIED, all_of(k)).unwrap()
 }
 
 /// Two buckets; all calls must have failed.
 pub(crate) fn time(k: u32) -> Time<2> {
-    Time::new(WITHIN_MS, 2, 100, k).unwrap()
+    Time::new(WITHIN_MS, 2, all_of(k)).unwrap()
 }
 
 /// Tells stripes apart by the thread of the model.
@@ -51,7 +79,7 @@ impl Stripes for ByActor {
 
 /// Two buckets in two stripes.
 pub(crate) fn striped(k: u32) -> StripedTime<ByActor, 2, 2> {
-    StripedTime::new(WITHIN_MS, 2, 100, k, ByActor).unwrap()
+    StripedTime::new(WITHIN_MS, 2, all_of(k), ByActor).unwrap()
 }
 
 /// Two windows side by side.
@@ -59,15 +87,10 @@ pub(crate) fn with_slow(k: u32) -> WithSlow<Consecutive, Consecutive> {
     WithSlow::new(consecutive(k), consecutive(k))
 }
 
-/// A window chosen at run time, here a time window.
-pub(crate) fn any(k: u32) -> AnyWindow<4> {
-    AnyWindow::time(WITHIN_MS, 2, 100, k).unwrap()
-}
-
 /// Makes a test of a model for each window.
 macro_rules! for_each_window {
     ($model:ident) => {
-        crate::windows::for_each_window!($model: failures consecutive history tally time striped with_slow any);
+        crate::windows::for_each_window!($model: failures consecutive cusum history tally time striped with_slow);
     };
     ($model:ident: $($window:ident)+) => {
         mod $model {

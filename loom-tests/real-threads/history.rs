@@ -9,9 +9,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nanobreaker_core::{Phase, Recorded, Snapshot};
+use nanobreaker_core::{Cause, Recorded, Snapshot};
 
-use crate::model::settings::Settings;
 use crate::model::time::Moment;
 use crate::model::{Allowed, Answer, Model, Operation};
 use crate::random;
@@ -79,13 +78,11 @@ impl fmt::Display for Call {
     }
 }
 
-/// What is left of a call.
+/// A trip that is due: calls in the window were enough in this generation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Half {
-    /// Calls in the window were enough to trip in this generation; it does so now.
-    Trip(u64),
-    /// The configuration was replaced; the rule is now.
-    Rule,
+struct Trip {
+    generation: u64,
+    cause: Cause,
 }
 
 /// How far an order has come.
@@ -93,23 +90,16 @@ enum Half {
 struct Prefix {
     /// The calls that are over, a bit each.
     done: u64,
-    /// The calls of several steps that have yet to take the last one.
-    half: BTreeMap<usize, Half>,
+    /// The calls that have entered the window, and have yet to trip.
+    half: BTreeMap<usize, Trip>,
     model: Model,
 }
 
 /// Whether the calls can have happened one after another, ending in `snapshot` at `now`.
 ///
 /// One call may be two: an outcome that trips first enters the window and then changes the state,
-/// and other calls may come between. Its own call returns after both.
-///
-/// Adjusting is three: the configuration, the rule, and a trip where the rule says so. Three things are
-/// allowed beside it, to calls that overlap it, and nowhere else:
-///
-/// * who adjusts while another one does may be refused;
-/// * an outcome may be judged by the old rule alone: the adjusting has judged without it;
-/// * a call may be rejected for want of a place where it saw the state of before and the number of
-///   probes of after.
+/// and other calls may come between. Its own call returns after both. Who adjusts while another one
+/// does may be refused.
 pub fn is_linearizable(start: &Model, calls: &[Call], snapshot: &Snapshot, now: Moment) -> bool {
     assert!(calls.len() < 64, "a set of calls is one integer");
     let mut tried = HashSet::new();
@@ -140,11 +130,9 @@ impl Prefix {
         let first_return = pending().map(|i| calls[i].returned).min();
         let may_be_next = pending().filter(|i| Some(calls[*i].invoked) < first_return);
         may_be_next
-            .flat_map(|i| match (self.half.get(&i), calls[i].operation) {
-                (Some(Half::Trip(generation)), _) => self.tripped(i, *generation, &calls[i]),
-                (Some(Half::Rule), Operation::Adjust(settings)) => self.ruled(i, &settings, calls),
-                (_, Operation::Adjust(settings)) => self.configured(i, &settings, calls),
-                _ => self.with(i, calls),
+            .flat_map(|i| match self.half.get(&i) {
+                Some(trip) => self.tripped(i, *trip, &calls[i]),
+                None => self.with(i, calls),
             })
             .collect()
     }
@@ -161,9 +149,9 @@ impl Prefix {
     }
 
     /// With call `i` half done.
-    fn half(&self, i: usize, left: Half, model: Model) -> Self {
+    fn half(&self, i: usize, trip: Trip, model: Model) -> Self {
         let mut half = self.half.clone();
-        half.insert(i, left);
+        half.insert(i, trip);
         Self {
             done: self.done,
             half,
@@ -171,74 +159,34 @@ impl Prefix {
         }
     }
 
-    fn configured(&self, i: usize, settings: &Settings, calls: &[Call]) -> Vec<Self> {
-        if calls[i].answer == Answer::Changed(false) {
+    fn with(&self, i: usize, calls: &[Call]) -> Vec<Self> {
+        let call = &calls[i];
+        if call.answer == Answer::Busy {
             let overlaps = beside(i, calls, is_adjusting).next().is_some();
             return overlaps
                 .then(|| self.done(i, self.model.clone()))
                 .into_iter()
                 .collect();
         }
-        let ways = self.model.configured(settings, calls[i].now).into_iter();
-        ways.map(|model| self.half(i, Half::Rule, model)).collect()
-    }
-
-    fn ruled(&self, i: usize, settings: &Settings, calls: &[Call]) -> Vec<Self> {
-        let (model, holds, trips) = self.model.ruled(settings, calls[i].now);
-        let records = |call: &Call| matches!(call.operation, Operation::Record(..));
-        let missed_one = beside(i, calls, records).next().is_some();
-        let trips = trips.map(|generation| self.half(i, Half::Trip(generation), model.clone()));
-        let holds = (holds || missed_one).then(|| self.done(i, model.clone()));
-        trips.into_iter().chain(holds).collect()
-    }
-
-    fn with(&self, i: usize, calls: &[Call]) -> Vec<Self> {
-        let call = &calls[i];
         let courses = self.model.after(call.operation, call.now).into_iter();
         let agreeing = courses.filter(|course| permits(&course.answer, &call.answer));
         let mut all: Vec<Self> = agreeing.map(|course| self.done(i, course.model)).collect();
         if let (Operation::Record(name, outcome), Answer::Recorded(Recorded::Counted)) =
             (call.operation, call.answer)
         {
-            let half = self.model.about_to_trip(name, outcome, call.now);
-            all.extend(half.map(|half| self.half(i, Half::Trip(half.generation), half.model)));
-        }
-        if all.is_empty() && self.is_full_by_another_number(i, calls) {
-            all.push(self.done(i, self.model.clone()));
+            let about = self.model.about_to_trip(name, outcome, call.now);
+            all.extend(about.into_iter().map(|about| {
+                let (generation, cause) = (about.generation, about.cause);
+                self.half(i, Trip { generation, cause }, about.model)
+            }));
         }
         all
     }
 
-    /// Whether call `i` was rejected by a number of probes that took its place meanwhile.
-    fn is_full_by_another_number(&self, i: usize, calls: &[Call]) -> bool {
-        let Call {
-            operation,
-            answer:
-                answer @ Answer::Rejected {
-                    phase: Phase::HalfOpen,
-                    ..
-                },
-            now,
-            ..
-        } = &calls[i]
-        else {
-            return false;
-        };
-        beside(i, calls, is_adjusting).any(|adjusting| {
-            let Operation::Adjust(settings) = adjusting.operation else {
-                return false;
-            };
-            let courses = self
-                .model
-                .with_probes(settings.probes)
-                .after(*operation, *now);
-            courses.iter().any(|course| permits(&course.answer, answer))
-        })
-    }
-
-    fn tripped(&self, i: usize, generation: u64, call: &Call) -> Vec<Self> {
-        let ways = self.model.trips_now(generation, call.now).into_iter();
-        ways.map(|model| self.done(i, model)).collect()
+    fn tripped(&self, i: usize, trip: Trip, call: &Call) -> Vec<Self> {
+        let Trip { generation, cause } = trip;
+        let ways = self.model.trips_now(generation, cause, call.now);
+        ways.into_iter().map(|model| self.done(i, model)).collect()
     }
 }
 

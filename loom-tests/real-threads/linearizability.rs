@@ -19,12 +19,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use history::{Call, LogicalClock, is_linearizable};
-use model::play::any;
-use model::settings::{Settings, WindowKind};
+use model::play::{WORDS, any};
 use model::time::Moment;
 use model::{Answer, Model, Name, Operation};
 use nanobreaker_core::window::{Adjustable, StripedTime, Window, WithSlow};
-use nanobreaker_core::{Breaker, Clock, ManualClock, Outcome, Token};
+use nanobreaker_core::{
+    AdjustError, Breaker, Clock, Config, CusumSettings, ManualClock, Outcome, Rate, Settings,
+    Token, WindowSettings,
+};
 use random::Random;
 use stripes::ByThread;
 
@@ -43,7 +45,16 @@ impl Clock for Stalling {
 }
 
 /// Replaces a breaker's settings.
-type Adjust<W> = fn(&Breaker<W, &Stalling>, &Settings) -> bool;
+type Adjust<W> = fn(&Breaker<W, &Stalling>, &Settings) -> Result<(), AdjustError>;
+
+/// One probe decides, nothing grows, nothing latches.
+fn plain(window: WindowSettings) -> Settings {
+    Settings {
+        window,
+        opening: Config::builder().open_for_ms(1_000).probe_lease_ms(500),
+        ..Settings::DEFAULT
+    }
+}
 
 /// What one thread knows.
 struct Actor<'a, W: Window> {
@@ -106,19 +117,25 @@ impl<'a, W: Window> Actor<'a, W> {
                 }
                 Operation::Trip => Answer::Changed(breaker.trip()),
                 Operation::TripFor(ms) => Answer::Changed(breaker.trip_for_ms(ms)),
+                Operation::Advise(ms) => Answer::Changed(breaker.advise_ms(ms)),
+                Operation::Recover => Answer::Changed(breaker.recover()),
                 Operation::Isolate => Answer::Changed(breaker.isolate()),
                 Operation::Disable => Answer::Changed(breaker.disable()),
-                Operation::Restart => unreachable!("two steps, saving and restoring: not played"),
+                Operation::Restart(_) => unreachable!("two steps, saving and restoring"),
                 Operation::Adjust(settings) => {
                     let (adjust, _) = adjusting.expect("only where it can be done");
-                    Answer::Changed(adjust(breaker, &settings))
+                    match adjust(breaker, &settings) {
+                        Ok(()) => Answer::Done,
+                        Err(AdjustError::Busy) => Answer::Busy,
+                        Err(error) => unreachable!("{error}"),
+                    }
                 }
                 Operation::Reset => {
                     breaker.reset();
                     Answer::Done
                 }
-                Operation::Observe(on) => {
-                    breaker.observe(on);
+                Operation::Shadow(on) => {
+                    breaker.shadow(on);
                     Answer::Done
                 }
             });
@@ -143,17 +160,27 @@ impl<'a, W: Window> Actor<'a, W> {
     /// Another threshold and another number of probes and answers.
     fn adjust(&mut self, mut settings: Settings) {
         let mut number = || 1 + self.random.below(2) as u32;
-        (settings.probes, settings.successes, settings.failures) = (number(), number(), number());
-        settings.window = settings.window.with_threshold(1 + number());
+        let opening = settings.opening.max_probes(number());
+        settings.opening = opening.probe_successes(number()).probe_failures(number());
+        let new = 1 + number();
+        match &mut settings.window {
+            WindowSettings::Failures { threshold, .. }
+            | WindowSettings::Consecutive { threshold } => *threshold = new,
+            WindowSettings::Calls { rate, .. } | WindowSettings::Time { rate, .. } => {
+                *rate = rate.min_calls(new);
+            }
+            WindowSettings::Cusum(cusum) => cusum.calls_per_false_trip = 10_u64.pow(2 * new),
+        }
         self.act(Operation::Adjust(settings));
     }
 
     /// Any one operation; operators' are rare, except adjusting where it can be done.
     fn act_at_random(&mut self) {
-        let outcome = match self.random.below(8) {
-            0..=3 => Outcome::Failure,
-            4..=5 => Outcome::Success,
-            6 => Outcome::Slow,
+        let outcome = match self.random.below(16) {
+            0..=7 => Outcome::Failure,
+            8..=11 => Outcome::Success,
+            12 => Outcome::Slow,
+            13 => Outcome::SlowFailure,
             _ => Outcome::Cancelled,
         };
         if let (Some((_, settings)), 0) = (self.adjusting, self.random.below(4)) {
@@ -162,9 +189,11 @@ impl<'a, W: Window> Actor<'a, W> {
         match self.random.below(24) {
             0 => self.act(Operation::Trip),
             1 => self.act(Operation::Reset),
-            2 => self.act(Operation::Observe(true)),
-            3 => self.act(Operation::Observe(false)),
-            4 => self.act(Operation::TripFor(700)),
+            2 => self.act(Operation::Shadow(true)),
+            3 => self.act(Operation::Shadow(false)),
+            4 if self.random.below(2) == 0 => self.act(Operation::TripFor(700)),
+            4 if self.random.below(2) == 0 => self.act(Operation::Advise(700)),
+            4 => self.act(Operation::Recover),
             5 if self.random.below(2) == 0 => self.act(Operation::Isolate),
             5 => self.act(Operation::Disable),
             _ if self.in_progress.is_empty() => self.begin(),
@@ -175,15 +204,15 @@ impl<'a, W: Window> Actor<'a, W> {
 }
 
 /// One history with this seed; an error shows it.
-fn history<W: Window + Sync>(
+fn history<W: Window<Settings: Sync> + Sync>(
     settings: Settings,
-    window: W,
+    (window, config): (W, W::Settings),
     adjust: Option<Adjust<W>>,
     before: &[Outcome],
     seed: u64,
 ) -> Result<bool, String> {
     let clock = Stalling(ManualClock::new(0));
-    let breaker = Breaker::new(window, settings.config(), &clock);
+    let breaker = Breaker::new(window, config, &clock);
     let order = LogicalClock::default();
     let mut random = Random::new(seed);
     let mut alone = Actor::new(0, &breaker, &order, random.fork());
@@ -221,7 +250,7 @@ fn history<W: Window + Sync>(
                 alone.begin();
             }
             if random.below(3) == 0 {
-                wait(&mut alone, settings.lease_ms.into());
+                wait(&mut alone, 500);
             }
         }
     }
@@ -285,23 +314,25 @@ fn history<W: Window + Sync>(
 }
 
 /// Plays histories, each of which must have an order.
-fn all_linearizable<W: Window + Sync>(
+fn all_linearizable<W: Window<Settings: Sync> + Sync>(
     settings: Settings,
     before: &[Outcome],
-    window: impl Fn() -> W,
+    breaker: impl Fn(&Settings) -> (W, W::Settings),
     adjust: Option<Adjust<W>>,
 ) {
-    let histories = random::from_environment("NANOBREAKER_HISTORIES", 500);
+    let histories = random::from_environment("NANOBREAKER_HISTORIES", 300);
     let first = random::from_environment("NANOBREAKER_SEED", 1);
     let mut faults = Vec::new();
     let mut concurrent = 0;
     for seed in first..first + histories {
-        let mut settings = settings;
         let mut random = Random::new(!seed);
-        settings.probes = 1 + random.below(2) as u32;
-        settings.successes = 1 + random.below(2) as u32;
-        settings.failures = 1 + random.below(2) as u32;
-        match history(settings, window(), adjust, before, seed) {
+        let mut number = || 1 + random.below(2) as u32;
+        let opening = settings.opening.max_probes(number());
+        let settings = Settings {
+            opening: opening.probe_successes(number()).probe_failures(number()),
+            ..settings
+        };
+        match history(settings, breaker(&settings), adjust, before, seed) {
             Ok(overlap) => concurrent += u64::from(overlap),
             Err(fault) => faults.push(fault),
         }
@@ -316,66 +347,89 @@ fn all_linearizable<W: Window + Sync>(
     assert!(concurrent > 0, "no two calls overlapped: nothing was shown");
 }
 
-fn in_one_window(kind: WindowKind) {
-    all_linearizable(Settings::plain(kind), &[], || any(kind), None);
+fn config(settings: &Settings) -> Config {
+    settings.opening.build().expect("valid settings")
 }
+
+fn in_one_window(window: WindowSettings) {
+    let breaker = |settings: &Settings| (any(window), config(settings));
+    all_linearizable(plain(window), &[], breaker, None);
+}
+
+const FAILURES: WindowSettings = WindowSettings::Failures {
+    threshold: 3,
+    within_ms: 10_000,
+};
+
+const CONSECUTIVE: WindowSettings = WindowSettings::Consecutive { threshold: 3 };
+
+/// 60 per cent of three calls or more.
+const RATE: Rate = Rate::percent(60).min_calls(3);
+
+const fn calls(size: u32) -> WindowSettings {
+    WindowSettings::Calls { size, rate: RATE }
+}
+
+const TIME: WindowSettings = WindowSettings::Time {
+    span_ms: 10_000,
+    buckets: 4,
+    rate: RATE,
+};
+
+/// Three failures trip, and a success makes up for a fifth of one.
+const CUSUM: WindowSettings = WindowSettings::Cusum(CusumSettings {
+    normal_ppm: 10_000,
+    broken_ppm: 600_000,
+    calls_per_false_trip: 100_000,
+    sustained_for_ms: 0,
+});
 
 #[test]
 fn the_failure_ring_is_linearizable() {
-    in_one_window(WindowKind::Failures {
-        threshold: 3,
-        within_ms: 10_000,
-    });
+    in_one_window(FAILURES);
 }
 
 #[test]
 fn the_consecutive_window_is_linearizable() {
-    in_one_window(WindowKind::Consecutive { threshold: 3 });
+    in_one_window(CONSECUTIVE);
 }
 
 #[test]
 fn the_calls_window_of_one_word_is_linearizable() {
-    in_one_window(WindowKind::Calls {
-        size: 5,
-        percent: 60,
-        min_calls: 3,
-    });
+    in_one_window(calls(5));
 }
 
 #[test]
 fn the_calls_window_of_many_words_is_linearizable() {
-    in_one_window(WindowKind::Calls {
-        size: 60,
-        percent: 60,
-        min_calls: 3,
-    });
+    in_one_window(calls(60));
 }
 
 #[test]
+fn the_cumulative_sum_is_linearizable() {
+    in_one_window(CUSUM);
+}
+
+/// Each call evicts another one, which may be under way itself.
+#[test]
 fn a_full_calls_window_is_linearizable() {
-    let failures = |size: usize| {
-        let every_other = [Outcome::Success, Outcome::Failure].into_iter().cycle();
-        every_other.take(size).collect::<Vec<_>>()
-    };
-    for size in [5, 60] {
-        let kind = WindowKind::Calls {
-            size,
-            percent: 52,
-            min_calls: size,
-        };
-        let before = failures(size as usize);
-        all_linearizable(Settings::plain(kind), &before, || any(kind), None);
+    for (size, every) in [(5_u32, 2), (60, 2), (60, 3), (64, 2), (1_024, 2)] {
+        let outcomes = (0..size).map(|n| match n % every {
+            0 => Outcome::Failure,
+            _ => Outcome::Success,
+        });
+        let before: Vec<Outcome> = outcomes.collect();
+        let failures = size.div_ceil(every);
+        // Two more than there are.
+        let rate = Rate::ppm((failures + 2) * 1_000_000 / size).min_calls(size);
+        let window = WindowSettings::Calls { size, rate };
+        let breaker = |settings: &Settings| (any(window), config(settings));
+        all_linearizable(plain(window), &before, breaker, None);
     }
 }
 
 #[test]
 fn the_time_window_is_linearizable() {
-    in_one_window(WindowKind::Time {
-        span_ms: 10_000,
-        buckets: 4,
-        percent: 60,
-        min_calls: 3,
-    });
+    in_one_window(TIME);
 }
 
 /// A thread that sums may miss a good call whose `record` has not returned. Such a call has its place
@@ -383,75 +437,47 @@ fn the_time_window_is_linearizable() {
 /// for the plain window.
 #[test]
 fn the_striped_time_window_is_linearizable() {
-    let settings = Settings::plain(WindowKind::Time {
-        span_ms: 10_000,
-        buckets: 4,
-        percent: 60,
-        min_calls: 3,
-    });
-    let window = || StripedTime::<_, 3, 4>::new(10_000, 4, 60, 3, &ByThread).expect("valid");
-    all_linearizable(settings, &[], window, None);
+    let breaker = |settings: &Settings| {
+        let window = StripedTime::<_, 3, 4>::new(10_000, 4, RATE, &ByThread);
+        (window.expect("valid settings"), config(settings))
+    };
+    all_linearizable(plain(TIME), &[], breaker, None);
 }
 
-/// Operations are calls and adjustings; what is allowed beside one stands at `is_linearizable`.
-fn linearizable_while_adjusted(kind: WindowKind) {
-    all_linearizable(
-        Settings::plain(kind),
-        &[],
-        || Adjustable::new(any(kind)),
-        Some(|breaker, settings| breaker.adjust(&any(settings.window), settings.config())),
-    );
+/// Adjusting is an operation like the others: it takes effect in one step.
+fn linearizable_while_adjusted(settings: Settings) {
+    let window = |settings: &Settings| {
+        let window = Adjustable::<WORDS, WORDS>::new(settings);
+        (window.expect("valid settings"), ())
+    };
+    let adjust = |breaker: &Breaker<_, &Stalling>, settings: &Settings| breaker.adjust(settings);
+    all_linearizable(settings, &[], window, Some(adjust));
 }
 
 #[test]
-fn an_adjusted_failure_ring_is_linearizable() {
-    linearizable_while_adjusted(WindowKind::Failures {
-        threshold: 3,
-        within_ms: 10_000,
-    });
-}
-
-#[test]
-fn an_adjusted_consecutive_window_is_linearizable() {
-    linearizable_while_adjusted(WindowKind::Consecutive { threshold: 3 });
-}
-
-#[test]
-fn adjusted_calls_windows_are_linearizable() {
-    for size in [5, 60] {
-        linearizable_while_adjusted(WindowKind::Calls {
-            size,
-            percent: 60,
-            min_calls: 3,
-        });
+fn adjusted_windows_are_linearizable() {
+    for window in [FAILURES, CONSECUTIVE, calls(5), calls(60), TIME, CUSUM] {
+        linearizable_while_adjusted(plain(window));
     }
 }
 
 #[test]
-fn an_adjusted_time_window_is_linearizable() {
-    linearizable_while_adjusted(WindowKind::Time {
-        span_ms: 10_000,
-        buckets: 4,
-        percent: 60,
-        min_calls: 3,
+fn an_adjusted_pair_of_windows_is_linearizable() {
+    linearizable_while_adjusted(Settings {
+        slow_window: Some(calls(5)),
+        ..plain(FAILURES)
     });
 }
 
 #[test]
 fn two_windows_are_linearizable() {
-    let failed = WindowKind::Failures {
-        threshold: 3,
-        within_ms: 10_000,
-    };
-    let slow = WindowKind::Calls {
-        size: 5,
-        percent: 60,
-        min_calls: 3,
-    };
     let settings = Settings {
-        slow: Some(slow),
-        ..Settings::plain(failed)
+        slow_window: Some(calls(5)),
+        ..plain(FAILURES)
     };
-    let windows = || WithSlow::new(any(failed), any(slow));
-    all_linearizable(settings, &[], windows, None);
+    let breaker = |settings: &Settings| {
+        let windows = WithSlow::new(any(FAILURES), any(calls(5)));
+        (windows, config(settings))
+    };
+    all_linearizable(settings, &[], breaker, None);
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use nanobreaker::admin::Admin;
 use nanobreaker::observe::Monitor;
-use nanobreaker::{CallExt, Registry, SharedBreaker};
+use nanobreaker::{CallExt, Rate, Registry, SharedBreaker};
 use tokio::net::TcpListener;
 
 /// Far too short for anything but an example: read yours from the environment.
@@ -26,12 +26,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let hosts: Registry<String> = Registry::builder(|host: &String| {
         SharedBreaker::builder()
             .name(host.as_str())
-            .failure_rate_of_calls(20, 50, 10)
+            .failure_rate_of_calls(20, Rate::percent(50).min_calls(10))
             .open_for(Duration::from_secs(3))
             .max_open(Duration::from_secs(12))
             .ramp(Duration::from_secs(4))
             .slow_after(Duration::from_millis(3))
-            .slow_rate_of_calls(20, 90, 10)
+            .slow_rate_of_calls(20, Rate::percent(90).min_calls(10))
     })
     .monitor(&monitor)
     .build();
@@ -60,7 +60,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                     }
                     if fails { Err(()) } else { Ok(()) }
                 };
-                let _ = hosts.get(*host)?.call_async(answer).await;
+                let _ = hosts.get_or_create(*host)?.call_async(answer).await;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

@@ -62,7 +62,7 @@ async fn answer(State(endpoint): State<Endpoint>) -> Response {
         }
         Err(why) => match (endpoint.cached(), why) {
             (Some(cached), CallError::Rejected(_)) => format!("{cached} (cached)").into_response(),
-            (Some(cached), CallError::Failed(_)) => {
+            (Some(cached), CallError::Failed(_) | CallError::TimedOut) => {
                 format!("{cached} (cached, after a failed call)").into_response()
             }
             (None, why) => why.into_response(),

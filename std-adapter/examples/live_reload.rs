@@ -37,10 +37,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     for text in [
         "[breakers.payments]\nopen_for = 'ten seconds'",
-        "[breakers.payments]\nprobes = 'many'",
+        "[breakers.payments]\nmax_probes = 'many'",
         "[breakers.payments]\nopen_fro = '10s'",
-        "[breakers.payments]\nprobes = 100",
-        "[breakers.payments]\nprobes = = 1",
+        "[breakers.payments]\nmax_probes = 100",
+        "[breakers.payments]\nmax_probes = = 1",
     ] {
         write(text)?;
         while let Some(change) = changes.recv().await {

@@ -38,6 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 Ok(answer) => println!("thread: {answer}"),
                 Err(CallError::Failed(error)) => println!("thread: {error}"),
                 Err(CallError::Rejected(rejected)) => println!("thread: {rejected}"),
+                Err(error @ CallError::TimedOut) => println!("thread: {error}"),
             }
         }
     });

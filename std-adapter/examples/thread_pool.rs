@@ -41,8 +41,8 @@ fn work(jobs: &Mutex<mpsc::Receiver<u32>>, start: Instant) {
         }
         let counter = match PRINTER.call(|| print(start)) {
             Ok(()) => &DONE,
-            Err(CallError::Failed(_)) => &FAILED,
             Err(CallError::Rejected(_)) => &TURNED_AWAY,
+            Err(_) => &FAILED,
         };
         counter.fetch_add(1, Ordering::Relaxed);
     }

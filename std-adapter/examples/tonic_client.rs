@@ -65,6 +65,7 @@ async fn serve() -> Result<Channel, Box<dyn Error>> {
 fn status(error: CallError<tonic::transport::Error>) -> Status {
     match error {
         CallError::Rejected(rejected) => Status::unavailable(rejected.to_string()),
+        CallError::TimedOut => Status::deadline_exceeded(error.to_string()),
         CallError::Failed(error) => Status::from_error(error.into()),
     }
 }

@@ -10,7 +10,7 @@ EXPECTED = [
     'nanobreaker_calls_total{breaker="search", outcome="success"} > 100',
     'nanobreaker_rejections_total{breaker="payments", phase="open"} > 10',
     'nanobreaker_probes_total{breaker="payments", outcome="success"} > 0',
-    'nanobreaker_transitions_total{breaker="payments", to="open", reason="threshold_reached"} > 0',
+    'nanobreaker_transitions_total{breaker="payments", to="open", cause="threshold_reached"} > 0',
     'nanobreaker_phase_duration_seconds_count{breaker="payments", phase="open"} > 0',
     "sum by (breaker) (nanobreaker_phase) == 1",
 ]

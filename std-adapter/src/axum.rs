@@ -65,6 +65,11 @@ pub fn unavailable(rejected: &Rejected) -> Response {
     response
 }
 
+/// 504 Gateway Timeout.
+fn timed_out() -> Response {
+    (StatusCode::GATEWAY_TIMEOUT, "no answer in time\n").into_response()
+}
+
 /// The same for gRPC: status 14, unavailable, with `grpc-retry-pushback-ms` where a time is known.
 pub fn grpc_unavailable(rejected: &Rejected) -> Response {
     let headers = [
@@ -83,11 +88,13 @@ pub fn grpc_unavailable(rejected: &Rejected) -> Response {
     response
 }
 
-/// [`unavailable`] where the call was rejected, else the response of the caller's own error.
+/// [`unavailable`] where the call was rejected, 504 where it [timed out](CallError::TimedOut), else the
+/// response of the caller's own error.
 impl<E: IntoResponse> IntoResponse for CallError<E> {
     fn into_response(self) -> Response {
         match self {
             Self::Rejected(rejected) => unavailable(&rejected),
+            Self::TimedOut => timed_out(),
             Self::Failed(error) => error.into_response(),
         }
     }
@@ -169,6 +176,8 @@ where
             Ok(()) => {}
             Err(CallError::Rejected(rejected)) => self.rejected_early = Some(rejected),
             Err(CallError::Failed(error)) => return Poll::Ready(Err(error)),
+            // Said of calls only; the next one will tell.
+            Err(CallError::TimedOut) => {}
         }
         Poll::Ready(Ok(()))
     }
@@ -221,6 +230,7 @@ where
         let answered = match result {
             Ok(response) => Ok(response.into_response()),
             Err(CallError::Rejected(rejected)) => Ok((this.answer)(rejected).into_response()),
+            Err(CallError::TimedOut) => Ok(timed_out()),
             Err(CallError::Failed(error)) => Err(error),
         };
         Poll::Ready(answered)

@@ -10,6 +10,9 @@ pub enum CallError<E> {
     /// The breaker rejected the call: it was not made.
     #[error("the call was not made")]
     Rejected(#[source] Rejected),
+    /// The call was made and did not end in its [time](crate::Caller). It was dropped.
+    #[error("the call did not end in its time")]
+    TimedOut,
     /// The call was made and ended with the caller's own error, unchanged.
     #[error("the call failed")]
     Failed(#[source] E),
@@ -20,7 +23,7 @@ impl<E> CallError<E> {
     pub const fn rejected(&self) -> Option<&Rejected> {
         match self {
             Self::Rejected(rejected) => Some(rejected),
-            Self::Failed(_) => None,
+            Self::Failed(_) | Self::TimedOut => None,
         }
     }
 
@@ -28,7 +31,7 @@ impl<E> CallError<E> {
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Rejected(rejected) => rejected.retry_after(),
-            Self::Failed(_) => None,
+            Self::Failed(_) | Self::TimedOut => None,
         }
     }
 
@@ -50,13 +53,14 @@ impl<E> CallError<E> {
         match self {
             Self::Rejected(rejected) => rejected.into(),
             Self::Failed(error) => error.into(),
+            Self::TimedOut => "the call did not end in its time".into(),
         }
     }
 
-    /// The caller's own error; `None` if the call was not made.
+    /// The caller's own error; `None` if the call was not made, or did not end in its time.
     pub fn into_failed(self) -> Option<E> {
         match self {
-            Self::Rejected(_) => None,
+            Self::Rejected(_) | Self::TimedOut => None,
             Self::Failed(error) => Some(error),
         }
     }

@@ -13,6 +13,7 @@ use nanobreaker_core::Rejected;
 /// # let cached = || 1.09;
 /// let rate = breaker.call(rate).fallback_with(|why| match why {
 ///     CallError::Rejected(_) => cached(),
+///     CallError::TimedOut => cached(),
 ///     CallError::Failed(error) => {
 ///         eprintln!("rate service: {error}");
 ///         cached()
@@ -36,13 +37,15 @@ pub trait Fallback<T, E>: Sized {
         instead: impl FnOnce(CallError<E>) -> F,
     ) -> impl Future<Output = T>;
 
-    /// What `instead` returns where the call was rejected; the caller's own error stays an error,
-    /// of its own type.
+    /// What `instead` returns where the call was rejected; any other error stays as it is.
     ///
     /// # Errors
     ///
-    /// The caller's own error, or what `instead` returns.
-    fn when_rejected(self, instead: impl FnOnce(Rejected) -> Result<T, E>) -> Result<T, E>;
+    /// Any other error, or what `instead` returns.
+    fn when_rejected(
+        self,
+        instead: impl FnOnce(Rejected) -> Result<T, E>,
+    ) -> Result<T, CallError<E>>;
 }
 
 impl<T, E> Fallback<T, E> for Result<T, CallError<E>> {
@@ -64,11 +67,13 @@ impl<T, E> Fallback<T, E> for Result<T, CallError<E>> {
         }
     }
 
-    fn when_rejected(self, instead: impl FnOnce(Rejected) -> Result<T, E>) -> Result<T, E> {
+    fn when_rejected(
+        self,
+        instead: impl FnOnce(Rejected) -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
         match self {
-            Ok(value) => Ok(value),
-            Err(CallError::Failed(error)) => Err(error),
-            Err(CallError::Rejected(rejected)) => instead(rejected),
+            Err(CallError::Rejected(rejected)) => instead(rejected).map_err(CallError::Failed),
+            other => other,
         }
     }
 }
@@ -114,7 +119,10 @@ mod tests {
     #[test]
     fn only_rejections_are_replaced_where_only_they_are_meant() {
         let failed: Answer = Err(CallError::Failed("broken"));
-        assert_eq!(failed.when_rejected(|_| Ok(2)), Err("broken"));
+        assert_eq!(
+            failed.when_rejected(|_| Ok(2)),
+            Err(CallError::Failed("broken"))
+        );
         assert_eq!(rejected().when_rejected(|_| Ok(2)), Ok(2));
     }
 

@@ -19,7 +19,7 @@
 //! match payments.call_async(charge()).await {
 //!     Ok(receipt) => println!("{receipt}"),
 //!     Err(CallError::Rejected(why)) => println!("try again in {:?}", why.retry_after()),
-//!     Err(CallError::Failed(error)) => println!("payment failed: {error}"),
+//!     Err(error) => println!("payment failed: {error}"),
 //! }
 //! # Ok(())
 //! # }
@@ -42,7 +42,6 @@
 //! | ------- | ---- |
 //! | `admin` | `admin`: a page and a JSON interface for operators, as an axum router |
 //! | `axum` | a module of that name: 503 with `Retry-After` for rejected requests, and a layer for routes |
-//! | `cli` | the command `nanobreaker`, which replays logs, tunes and explains configurations |
 //! | `config` | `catalog`: the settings of many breakers, from files and the environment, read again while calls go on |
 //! | `full` | all of these |
 //! | `metrics` | metrics of watched breakers through the facade of that name: see `observe::Monitor::publish` |
@@ -50,7 +49,7 @@
 //! | `registry` | `Registry`: breakers by key, bounded in number |
 //! | `reqwest` | a module of that name: a middleware with a breaker per host; brings `registry` |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
-//! | `settings` | `Settings`: what a file can say about a breaker, with durations such as "10s" |
+//! | `settings` | `PartialSettings`: what a file can say about a breaker, with durations such as "10s" |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return; with `monitor`, a broadcast of transitions |
 //! | `tower` | a module of that name: a layer for any service |
 //! | `tower-http` | HTTP and gRPC in that layer, by tower-http's classifiers, to the end of a body |
@@ -68,35 +67,42 @@ mod call;
 pub mod catalog;
 mod clock;
 mod error;
+#[cfg(feature = "tracing")]
+mod event;
 mod fallback;
-#[cfg(any(feature = "monitor", feature = "tracing"))]
+#[cfg(feature = "monitor")]
 pub mod observe;
 #[cfg(feature = "registry")]
 mod registry;
 #[cfg(feature = "reqwest")]
 pub mod reqwest;
-#[cfg(feature = "settings")]
-mod settings;
 mod shared;
 mod stripes;
 #[cfg(feature = "tower")]
 pub mod tower;
+#[cfg(feature = "monitor")]
+mod watch;
 
 /// Its examples compile, too.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use call::{ByResult, CallExt, Caller, Classifier};
+#[cfg(feature = "tokio")]
+pub use call::Timed;
+pub use call::{ByResult, CallExt, Caller, Classifier, Handle};
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;
 pub use clock::{CoarseClock, TimerClock};
 pub use error::CallError;
 pub use fallback::Fallback;
 pub use nanobreaker_core::*;
+#[cfg(feature = "settings")]
+pub use nanobreaker_settings::{PartialSettings, PartialWindow, SettingsError, WindowKind};
 #[cfg(feature = "registry")]
 pub use registry::{Registry, RegistryBuilder};
-#[cfg(feature = "settings")]
-pub use settings::{Settings, SettingsError, WindowKind, WindowSettings};
-pub use shared::{Listeners, SharedBreaker, SharedBreakerBuilder, SharedWindow};
+pub use shared::{
+    BreakerRef, Listeners, PinnedBreaker, SharedBreaker, SharedBreakerBuilder, SharedClock,
+    SharedWindow,
+};
 pub use stripes::ThreadStripes;

@@ -57,7 +57,7 @@ fn round_trips() -> impl Fn(u64) {
         .max_open_ms(60_000)
         .jitter_permille(200)
         .build();
-    let window = Failures::<3>::new(3, 10_000).expect("allowed");
+    let window = Failures::<3>::within_ms(10_000).expect("allowed");
     let breaker = Breaker::new(window, config.expect("allowed"), ManualClock::new(0));
     move |trips| {
         for _ in 0..trips {

@@ -14,13 +14,16 @@ use std::ops::Range;
 use std::process::{Command, ExitCode};
 
 use benches::valgrind;
-use healthy_path::{CALLS, CONSECUTIVE, FAILURES, TIME};
-use healthy_path::{healthy_calls, healthy_consecutive, healthy_failures, healthy_time};
+use healthy_path::{CALLS, CONSECUTIVE, CUSUM, FAILURES, TIME};
+use healthy_path::{
+    healthy_calls, healthy_consecutive, healthy_cusum, healthy_failures, healthy_time,
+};
 
 /// The subjects, and whether they must be found to write nothing.
-const SUBJECTS: [(&str, bool); 4] = [
+const SUBJECTS: [(&str, bool); 5] = [
     ("healthy_failures", true),
     ("healthy_consecutive", true),
+    ("healthy_cusum", true),
     ("healthy_calls", true),
     ("healthy_time", false),
 ];
@@ -56,11 +59,13 @@ fn traced() {
         healthy_consecutive as *const (),
         &CONSECUTIVE,
     );
+    tell("healthy_cusum", healthy_cusum as *const (), &CUSUM);
     tell("healthy_calls", healthy_calls as *const (), &CALLS);
     tell("healthy_time", healthy_time as *const (), &TIME);
     marker();
     assert!(black_box(healthy_failures(black_box(&FAILURES))));
     assert!(black_box(healthy_consecutive(black_box(&CONSECUTIVE))));
+    assert!(black_box(healthy_cusum(black_box(&CUSUM))));
     assert!(black_box(healthy_calls(black_box(&CALLS))));
     assert!(black_box(healthy_time(black_box(&TIME))));
     marker();

@@ -1,31 +1,37 @@
 //! May this call be made?
 
-use crate::breaker::{Breaker, part_of};
+use crate::breaker::opening::part_of;
+use crate::breaker::{Breaker, Move};
 use crate::clock::Clock;
 use crate::observer::{Cause, Observer};
-use crate::permit::{Kind, Permit, Token};
+use crate::permit::Permit;
 use crate::phase::Phase;
 use crate::rejected::Rejected;
-use crate::state::{Left, State};
+use crate::settings::Config;
+use crate::state::{Left, Opening, State};
 use crate::sync::{Ordering, Raw, WIDE};
+use crate::token::{Kind, Token};
 use crate::window::Window;
 
 /// What one look at the state says about a call.
 enum Look {
-    /// It passes, and was counted where it must be.
-    Pass(Token),
-    /// It is rejected, unless the breaker observes.
+    /// It passes, and is judged like this.
+    Pass(Kind),
+    /// It is rejected, unless the breaker is in shadow.
     Reject(Option<u32>),
-    /// The state changed under this look, which is what it holds now.
-    Again(State),
+    /// It passes as a probe, once this step is taken.
+    Probe(Move),
+    /// This step is to be taken, and then the call is looked at again.
+    Again(Move),
 }
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Asks for the right to make one call.
     ///
     /// The permit gives its place back when it is dropped without an outcome. One load while closed;
-    /// a rejection while open costs a load and a clock read and writes nothing (unless the clock was
-    /// set back, which it repairs); a probe costs one exchange.
+    /// a rejection while open costs a load and a clock read and writes nothing (but once after the clock
+    /// was set back, or after the thread that opened it died in the middle of that); a probe costs one
+    /// exchange.
     ///
     /// # Errors
     ///
@@ -37,14 +43,11 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             return Ok(Permit::new(self, token(state, Kind::Counted)));
         }
         unlikely();
-        // Where words are narrow, so is flash: there `admit` gives these answers, too.
+        // A short way to the most frequent rejection: it takes 97 instructions instead of 167. Small chips
+        // do without it, since it costs flash.
         if WIDE {
-            if state.is_held() {
-                return Err(self.reject(state, None));
-            }
-            let left = state.is_shut().then(|| self.still_shut_for(state));
-            if let Some(left) = left.flatten() {
-                return Err(self.reject(state, Some(left)));
+            if let Some(ms) = self.shut_for_ms(state) {
+                return Err(self.rejected(state, Some(ms)));
             }
         }
         // A token, not a permit: were this call's result returned as it is, the healthy path's would
@@ -63,11 +66,38 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// [`Rejected`] where the call must not be made.
     #[inline]
     pub fn allow_token(&self) -> Result<Token, Rejected> {
-        self.allow().map(Token::from)
+        self.allow().map(Permit::into_token)
+    }
+
+    /// Any state but the healthy one.
+    #[cold]
+    fn admit(&self, mut state: State) -> Result<Token, Rejected> {
+        loop {
+            let looked = self
+                .config_in(state)
+                .and_then(|config| match self.look(state, &config) {
+                    Look::Pass(kind) => Ok(Ok(token(state, kind))),
+                    Look::Reject(retry_after_ms) => Ok(self.reject(state, retry_after_ms)),
+                    Look::Probe(next) => self.probe(state, next, &config).map(Ok),
+                    Look::Again(next) => self.step(state, next, &config).and(Err(next.to)),
+                });
+            match looked {
+                Ok(answer) => return answer,
+                Err(now) => state = now,
+            }
+        }
+    }
+
+    fn reject(&self, state: State, retry_after_ms: Option<u32>) -> Result<Token, Rejected> {
+        if state.is_in_shadow() {
+            Ok(token(state, Kind::Uncounted))
+        } else {
+            Err(self.rejected(state, retry_after_ms))
+        }
     }
 
     #[inline]
-    fn reject(&self, state: State, retry_after_ms: Option<u32>) -> Rejected {
+    fn rejected(&self, state: State, retry_after_ms: Option<u32>) -> Rejected {
         let rejected = Rejected {
             phase: state.phase(),
             generation: state.generation(),
@@ -77,123 +107,105 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         rejected
     }
 
-    /// Any state but the healthy one.
+    /// The milliseconds for which an open breaker surely rejects; `None` where that needs more than a look.
     #[cold]
-    fn admit(&self, mut state: State) -> Result<Token, Rejected> {
-        loop {
-            match self.look(state) {
-                Look::Pass(token) => return Ok(token),
-                Look::Again(now) => state = now,
-                Look::Reject(_) if state.is_observing() => {
-                    return Ok(token(state, Kind::Uncounted));
-                }
-                Look::Reject(retry_after_ms) => return Err(self.reject(state, retry_after_ms)),
-            }
+    fn shut_for_ms(&self, state: State) -> Option<u32> {
+        if state.phase() != Phase::Open || state.is_in_shadow() {
+            return None;
         }
-    }
-
-    fn look(&self, state: State) -> Look {
-        match state.phase() {
-            Phase::Closed => Look::Pass(token(state, Kind::Counted)),
-            Phase::Disabled => Look::Pass(token(state, Kind::Uncounted)),
-            Phase::Isolated => Look::Reject(None),
-            // The clock is read after the state was loaded: a deadline that a trip has just set is
-            // then never further ahead than its span, unless the clock was set back.
-            Phase::Open => self.look_while_open(state, self.now()),
-            Phase::HalfOpen => self.look_while_half_open(state, self.now()),
-            Phase::Recovering => self.look_while_recovering(state, self.now()),
-        }
-    }
-
-    /// The milliseconds until a probe may go; `None` where that needs more than a look. An answer in
-    /// registers, without what the other states need: an overloaded server asks for nothing else.
-    #[cold]
-    fn still_shut_for(&self, state: State) -> Option<u32> {
-        match self.open_time_left(state, self.now()) {
+        match self.left(state, self.now(), &self.config_in(state).ok()?) {
             Left::Pending(ms) => Some(ms),
             Left::Due | Left::Beyond => None,
         }
     }
 
-    #[inline]
-    fn open_time_left(&self, state: State, now: Raw) -> Left {
-        state.open_time_left(now, self.open_span_of(state))
+    /// Takes a step that puts one more probe in flight.
+    fn probe(&self, from: State, next: Move, config: &Config) -> Result<Token, State> {
+        // Made before the step: should the observer panic, its drop gives the place back. Where the step
+        // is refused there is nothing to give back.
+        let permit = Permit::new(self, token(next.to, Kind::Probe));
+        let stepped = self.step(from, next, config);
+        let token = permit.into_token();
+        stepped.map(|()| token)
     }
 
-    fn look_while_open(&self, state: State, now: Raw) -> Look {
-        match self.open_time_left(state, now) {
+    fn look(&self, state: State, config: &Config) -> Look {
+        match state.phase() {
+            Phase::Closed => Look::Pass(Kind::Counted),
+            Phase::Disabled => Look::Pass(Kind::Uncounted),
+            Phase::Isolated => Look::Reject(None),
+            // The clock is read after the state was loaded: a deadline that a trip has just set is
+            // then never further ahead than its span, unless the clock was set back.
+            Phase::Open => self.look_while_open(state, self.now(), config),
+            Phase::HalfOpen => self.look_while_half_open(state, self.now(), config),
+            Phase::Recovering => self.look_while_recovering(state, self.now(), config),
+        }
+    }
+
+    fn look_while_open(&self, state: State, now: Raw, config: &Config) -> Look {
+        let lease = config.lease();
+        match self.left(state, now, config) {
             Left::Pending(ms) => Look::Reject(Some(ms)),
-            Left::Due => {
-                let lease_ends = self.config().lease().late_deadline(now);
-                self.probe(
-                    state,
-                    state.half_opened(lease_ends),
-                    Some(Cause::OpenTimeOver),
-                )
+            // The clock was set back: wait a whole open time from here, once. Set back again it is due,
+            // since a clock that comes round looks the same.
+            Left::Beyond if !state.flag() => {
+                let span = config.open_span(state.streak());
+                let opening = Opening {
+                    retry_at: span.deadline(now, span.ms()),
+                    again: true,
+                    ..Opening::BY_STREAK
+                };
+                Look::Again(Move::open_until(state, opening))
             }
-            // The clock was set back: wait a whole span from here, not longer.
-            Left::Beyond => {
-                let span = self.open_span_of(state);
-                let retry_at = span.deadline(now, span.ms());
-                let nearer = state.postponed(retry_at, state.open_time_was_asked());
-                self.again(state, nearer, None)
+            Left::Due | Left::Beyond => {
+                let lease_ends = lease.deadline(now, lease.ms());
+                Look::Probe(Move {
+                    to: state.half_opened(lease_ends),
+                    cause: Some(Cause::OpenTimeOver),
+                    time: Some(lease_ends),
+                })
             }
         }
     }
 
-    fn look_while_half_open(&self, state: State, now: Raw) -> Look {
-        let lease = self.config().lease();
-        let lease_ends = lease.late_deadline(now);
-        let left = match state.lease_left(now, lease) {
-            Left::Due if state.in_flight() > 0 => {
-                return self.again(state, self.tripped(state, now), Some(Cause::ProbesLost));
-            }
-            Left::Beyond if state.in_flight() > 0 => {
-                return self.again(state, state.with_lease(lease_ends), None);
-            }
+    fn look_while_half_open(&self, state: State, now: Raw, config: &Config) -> Look {
+        let lease = config.lease();
+        let left = match self.left(state, now, config) {
             Left::Pending(ms) => ms,
+            Left::Due | Left::Beyond if state.in_flight() > 0 => {
+                return Look::Again(self.tripped(state, now, Cause::ProbesLost, config));
+            }
             Left::Due | Left::Beyond => 0,
         };
-        if state.in_flight() < self.config().probes() {
-            self.probe(state, state.probe_admitted(lease_ends), None)
-        } else {
-            Look::Reject(Some(left))
+        if state.in_flight() >= config.max_probes() {
+            return Look::Reject(Some(left));
         }
+        let lease_ends = lease.deadline(now, lease.ms());
+        Look::Probe(Move {
+            to: state.probe_admitted(lease_ends),
+            cause: None,
+            // Only the first probe into an empty round renews the lease.
+            time: (state.in_flight() == 0).then_some(lease_ends),
+        })
     }
 
-    fn look_while_recovering(&self, state: State, now: Raw) -> Look {
-        let ramp = self.config().ramp();
-        let elapsed = state.ramp_elapsed(now, ramp);
-        if elapsed >= ramp.ms() {
-            let closed = state.closed(self.config().flap().units(now));
-            return self.again(state, closed, Some(Cause::RampOver));
+    fn look_while_recovering(&self, state: State, now: Raw, config: &Config) -> Look {
+        let ramp_ms = config.ramp_ms();
+        let elapsed = self.elapsed(state, now, config);
+        if elapsed >= ramp_ms {
+            let since = config.relapse().units(now);
+            return Look::Again(Move {
+                to: state.closed(since),
+                cause: Some(Cause::RampOver),
+                time: Some(since),
+            });
         }
         // Relaxed: the calls only need different numbers.
         let number = self.sequence.step(Ordering::Relaxed) as u32;
-        if is_in_share(number, elapsed, ramp.ms()) {
-            Look::Pass(token(state, Kind::Counted))
+        if is_in_share(number, elapsed, ramp_ms) {
+            Look::Pass(Kind::Counted)
         } else {
-            Look::Reject(Some(ramp.ms() - elapsed))
-        }
-    }
-
-    /// Takes a step whose outcome has to be looked at again.
-    fn again(&self, from: State, to: State, cause: Option<Cause>) -> Look {
-        match self.step(from, to, cause) {
-            Ok(()) => Look::Again(to),
-            Err(now) => Look::Again(now),
-        }
-    }
-
-    /// Takes a step that puts one more probe in flight.
-    fn probe(&self, from: State, to: State, cause: Option<Cause>) -> Look {
-        // Made before the step: should the observer panic, its drop gives the place back.
-        let permit = Permit::new(self, token(to, Kind::Probe));
-        let stepped = self.step(from, to, cause);
-        let token = permit.into();
-        match stepped {
-            Ok(()) => Look::Pass(token),
-            Err(now) => Look::Again(now),
+            Look::Reject(Some(ramp_ms - elapsed))
         }
     }
 }

@@ -1,29 +1,38 @@
 //! The breaker: ties the state word, the window, the configuration and the clock together.
 //!
 //! Each file here is one side of it: [`admission`] answers `allow`, [`recording`] takes outcomes in,
-//! [`operator`] is for people and for dependencies that say what they want,
-//! [`adjusting`] replaces settings while calls go on. All of them decide with
-//! the pure functions of `state` and make their moves through [`Breaker::step`], the one place
-//! where a transition happens and its observer is told.
+//! [`opening`] says for how long it opens, [`timing`] reads times, [`operator`] is for people and for
+//! dependencies that say what they want, [`saving`] keeps the state over a reset of the chip, and
+//! [`adjusting`] replaces settings while calls go on. All of them decide with the pure functions of
+//! `state` and make their moves through [`Breaker::step`], the one place where a transition happens and
+//! its observer is told.
 //!
 //! # Orderings
 //!
-//! The state word stands alone: everything that a decision needs is in it, and it guards no other
-//! memory. So its own operations are relaxed, and the order of its changes is the order of moves.
+//! Everything that a decision needs is in the state word, but for settings that can change. So its loads
+//! are relaxed, and the order of its changes is the order of moves. Only the flip that puts other
+//! settings in force publishes memory, see [`Adjustable`](crate::window::Adjustable).
 
 mod adjusting;
 mod admission;
+mod opening;
 mod operator;
 mod recording;
+mod saving;
+mod timing;
+
+pub use adjusting::AdjustError;
+
+use core::{fmt, slice};
 
 use crate::clock::Clock;
-use crate::config::Config;
 use crate::observer::{Cause, Observer, Transition};
 use crate::phase::Phase;
+use crate::settings::Config;
 use crate::snapshot::Snapshot;
-use crate::state::{Opening, Span, State};
+use crate::state::{Opening, State};
 use crate::sync::{Ordering, Raw, Word, const_unless_loom};
-use crate::window::{Call, Window};
+use crate::window::{Call, Window, sweep, sweep_is_due};
 
 /// Guards one dependency.
 ///
@@ -38,9 +47,9 @@ use crate::window::{Call, Window};
 /// # Cost
 ///
 /// While closed: `allow` is one load; `record` of a success is one more and what the window takes
-/// for a success. No store, no lock, no clock read with the failure ring, the consecutive window
-/// after a success, and the calls window full of successes. A rejection reads the clock and writes
-/// nothing.
+/// for a success. No store, no lock, no clock read with the failure ring, the consecutive window and the
+/// cumulative sum after a success, and the calls window full of successes. A rejection reads the clock
+/// and writes nothing.
 ///
 /// Every method is lock-free where the target has a compare-and-swap for a whole word, which is 64
 /// bits wide where that is lock-free and 32 bits elsewhere. On chips without any compare-and-swap
@@ -48,10 +57,14 @@ use crate::window::{Call, Window};
 /// backend that the binary selects for `portable-atomic`; its `critical-section` masks them for loads
 /// as well, `unsafe-assume-single-core` does not.
 ///
+/// A breaker orders no other memory: that one thread's [`reset`](Self::reset) or
+/// [`isolate`](Self::isolate) was seen by another's [`allow`](Self::allow) does not mean that what the
+/// first one wrote before is seen, too.
+///
 /// ```
 /// use nanobreaker_core::{Breaker, Config, ManualClock, Outcome, window::Failures};
 ///
-/// let window = Failures::<5>::new(5, 10_000)?;
+/// let window = Failures::<5>::within_ms(10_000)?;
 /// let config = Config::builder().open_for_ms(10_000).build()?;
 /// let breaker = Breaker::new(window, config, ManualClock::new(0));
 ///
@@ -65,11 +78,12 @@ use crate::window::{Call, Window};
 /// }
 /// # Ok::<(), nanobreaker_core::ConfigError>(())
 /// ```
-#[derive(Debug)]
-pub struct Breaker<W, C, O = ()> {
+pub struct Breaker<W: Window, C, O = ()> {
     state: Word,
+    /// The upper bits of the state's time, see [`Anchor`](crate::state::Anchor).
+    anchor: Word,
     window: W,
-    config: Config,
+    config: W::Settings,
     /// Starts at the instance's seed and steps with each call while recovering. Jitter and the ramp
     /// draw their numbers from it.
     sequence: Word,
@@ -77,21 +91,23 @@ pub struct Breaker<W, C, O = ()> {
     observer: O,
 }
 
-impl<W, C> Breaker<W, C> {
+impl<W: Window, C> Breaker<W, C> {
     const_unless_loom! {
-        /// A closed breaker that tells no one of its transitions.
-        pub const fn new(window: W, config: Config, clock: C) -> Self {
+        /// A closed breaker that tells no one of its transitions. `config` is a [`Config`], or `()` where
+        /// the window is [`Adjustable`](crate::window::Adjustable).
+        pub const fn new(window: W, config: W::Settings, clock: C) -> Self {
             Self::with_observer(window, config, clock, ())
         }
     }
 }
 
-impl<W, C, O> Breaker<W, C, O> {
+impl<W: Window, C, O> Breaker<W, C, O> {
     const_unless_loom! {
         /// A closed breaker that tells `observer` of each transition.
-        pub const fn with_observer(window: W, config: Config, clock: C, observer: O) -> Self {
+        pub const fn with_observer(window: W, config: W::Settings, clock: C, observer: O) -> Self {
             Self {
                 state: Word::new(State::NEW.raw()),
+                anchor: Word::new(0),
                 window,
                 config,
                 sequence: Word::new(0),
@@ -111,34 +127,75 @@ impl<W, C, O> Breaker<W, C, O> {
         &self.observer
     }
 
+    /// The phase that the breaker is in: one load.
+    ///
+    /// An open breaker whose time is over is still open until the next call;
+    /// [`snapshot`](Self::snapshot) tells.
+    #[inline]
+    pub fn phase(&self) -> Phase {
+        self.load().phase()
+    }
+
+    /// The configuration that is in force.
+    pub fn config(&self) -> Config {
+        let mut seen = self.load();
+        loop {
+            match self.config_in(seen) {
+                Ok(config) => return config,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// The configuration that is in force in `seen`, or what the state is since it was replaced.
+    #[inline]
+    fn config_in(&self, seen: State) -> Result<Config, State> {
+        self.window.config(&self.config, &self.state, seen)
+    }
+
     #[inline]
     fn load(&self) -> State {
-        // Relaxed: the state word stands alone.
         State::from_raw(self.state.load(Ordering::Relaxed))
     }
 
     /// The load that may lead into an exchange, see [`Word::first_load`].
     #[inline]
     fn first_load(&self) -> State {
-        // Relaxed: the state word stands alone.
         State::from_raw(self.state.first_load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    fn call(&self, seen: State) -> Call<'_, C> {
+        Call::new(&self.state, &self.clock, seen)
     }
 }
 
-impl<W: Window, C, O> Breaker<W, C, O> {
-    /// The configuration as it stands: the one that the breaker was made with, unless its window is
-    /// [`Adjustable`](crate::window::Adjustable) and was given another.
-    #[inline]
-    pub fn config(&self) -> Config {
-        self.window.config().unwrap_or(self.config)
+/// What a state becomes, and what goes with it.
+#[derive(Clone, Copy)]
+struct Move {
+    to: State,
+    /// Why, where that is a transition.
+    cause: Option<Cause>,
+    /// The new state's whole time, where this move sets one.
+    time: Option<Raw>,
+}
+
+impl Move {
+    /// An open state's move to another open time, which is no transition.
+    const fn open_until(state: State, opening: Opening) -> Self {
+        Self {
+            to: state.postponed(opening),
+            cause: None,
+            time: Some(opening.retry_at),
+        }
     }
 
-    /// The span that bounds how far ahead an open state's time may lie.
-    fn open_span_of(&self, state: State) -> Span {
-        if state.open_time_was_asked() {
-            self.config().longest_open_span()
-        } else {
-            self.config().open_span(state.streak())
+    /// A move to a state without a time.
+    const fn timeless(to: State, cause: Cause) -> Self {
+        Self {
+            to,
+            cause: Some(cause),
+            time: None,
         }
     }
 }
@@ -160,45 +217,24 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn snapshot(&self) -> Snapshot {
-        let state = self.load();
+        let mut state = self.load();
+        let config = loop {
+            match self.config_in(state) {
+                Ok(config) => break config,
+                Err(now) => state = now,
+            }
+        };
         let half_open = state.phase() == Phase::HalfOpen;
         let count = |field: u8| if half_open { field } else { 0 };
         Snapshot {
             phase: state.phase(),
-            observing: state.is_observing(),
+            in_shadow: state.is_in_shadow(),
             generation: state.generation(),
             streak: state.streak(),
-            time_left_ms: self.time_left_ms(state),
+            time_left_ms: self.time_left_ms(state, &config),
             in_flight: count(state.in_flight()),
             succeeded: count(state.succeeded()),
             failed: count(state.failed()),
-        }
-    }
-
-    fn time_left_ms(&self, state: State) -> Option<u32> {
-        match state.phase() {
-            Phase::Open | Phase::HalfOpen | Phase::Recovering => {
-                self.time_left_at(state, self.now())
-            }
-            Phase::Closed | Phase::Isolated | Phase::Disabled => None,
-        }
-    }
-
-    fn time_left_at(&self, state: State, now: Raw) -> Option<u32> {
-        match state.phase() {
-            Phase::Open => {
-                let span = self.open_span_of(state);
-                Some(state.open_time_left(now, span).ms(span))
-            }
-            Phase::HalfOpen if state.in_flight() > 0 => {
-                let lease = self.config().lease();
-                Some(state.lease_left(now, lease).ms(lease))
-            }
-            Phase::Recovering => {
-                let ramp = self.config().ramp();
-                Some(ramp.ms().saturating_sub(state.ramp_elapsed(now, ramp)))
-            }
-            Phase::HalfOpen | Phase::Closed | Phase::Isolated | Phase::Disabled => None,
         }
     }
 
@@ -207,38 +243,38 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         self.clock.now_ms() as Raw
     }
 
-    #[inline]
-    fn call(&self, generation: u16) -> Call<'_, C> {
-        Call::new(&self.state, &self.clock, generation)
-    }
-
     /// Every change of the state word is made here: one exchange, and where that was a transition the
-    /// observer is told. Steps within a phase have no cause, or one that is not needed. Returns what
-    /// the word holds instead where another move came first.
-    fn step(&self, from: State, to: State, cause: Option<Cause>) -> Result<(), State> {
-        // Relaxed: the state word stands alone.
+    /// observer is told. Returns what the word holds instead where another move came first.
+    fn step(&self, from: State, next: Move, config: &Config) -> Result<(), State> {
+        let to = next.to;
+        let anchors = self.anchors_of(&next);
+        // Release: a move that flips the cell publishes the cell; all others need none. They are exchanges,
+        // too, so that who sees the bit later sees the cell. Relaxed: what is refused is looked at again.
         self.state
-            .exchange(from.raw(), to.raw(), Ordering::Relaxed, Ordering::Relaxed)
+            .exchange(from.raw(), to.raw(), Ordering::Release, Ordering::Relaxed)
             .map_err(State::from_raw)?;
-        let moved = from.generation() != to.generation() || from.phase() != to.phase();
-        match cause {
-            Some(cause) if moved => self.tell(from, to, cause),
-            _ => {}
+        if let Some((before, anchor)) = anchors {
+            self.set_anchor(before, anchor);
+        }
+        if from.generation() != to.generation() && sweep_is_due(to.generation()) {
+            let call = self.call(to);
+            self.window.sweep(&call);
+            sweep(slice::from_ref(&self.anchor), &call);
+        }
+        if let Some(cause) = next.cause {
+            self.tell(from, to, cause, config);
         }
         Ok(())
     }
 
     #[cold]
-    fn tell(&self, from: State, to: State, cause: Cause) {
-        if from.generation() != to.generation() {
-            self.window.sweep_if_due(&self.call(to.generation()));
-        }
+    fn tell(&self, from: State, to: State, cause: Cause, config: &Config) {
         if !O::LISTENS {
             return;
         }
         let at_ms = self.clock.now_ms();
         let open_for_ms = match to.phase() {
-            Phase::Open => self.time_left_at(to, at_ms as Raw).unwrap_or(0),
+            Phase::Open => self.time_left_at(to, at_ms as Raw, config).unwrap_or(0),
             _ => 0,
         };
         self.observer.transition(&Transition {
@@ -254,79 +290,34 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// The loop around [`step`](Self::step): load; decide; step or look again. Returns whether a
     /// step was taken. Lock-free: a step is refused only where another one was taken.
-    fn step_by(
-        &self,
-        cause: Option<Cause>,
-        mut decide: impl FnMut(State) -> Option<State>,
-    ) -> bool {
+    fn step_by(&self, mut decide: impl FnMut(State, &Config) -> Option<Move>) -> bool {
         let mut seen = self.first_load();
-        while let Some(next) = decide(seen) {
-            match self.step(seen, next, cause) {
-                Ok(()) => return true,
+        loop {
+            let stepped = self
+                .config_in(seen)
+                .and_then(|config| match decide(seen, &config) {
+                    Some(next) => self.step(seen, next, &config).map(|()| true),
+                    None => Ok(false),
+                });
+            match stepped {
+                Ok(stepped) => return stepped,
                 Err(now) => seen = now,
             }
         }
-        false
-    }
-
-    /// What `state` becomes when its window says trip or its probes failed: open for the backoff's
-    /// time less jitter.
-    fn tripped(&self, state: State, now: Raw) -> State {
-        self.opened(state, now, false, |streak| {
-            let span = self.config().open_span(streak);
-            span.deadline(now, self.jittered(span.ms(), now))
-        })
-    }
-
-    /// What `state` becomes when it opens until what `retry_at` makes of the streak, or held by the
-    /// latch.
-    #[inline]
-    fn opened(
-        &self,
-        state: State,
-        now: Raw,
-        asked: bool,
-        retry_at: impl FnOnce(u8) -> Raw,
-    ) -> State {
-        if self.config().latch() {
-            return state.isolated();
-        }
-        let streak = state.streak_after_trip(now, self.config().flap());
-        state.opened(Opening {
-            streak,
-            retry_at: retry_at(streak),
-            asked,
-        })
-    }
-
-    /// `ms` less a random part of at most the configured jitter; never below 1.
-    fn jittered(&self, ms: u32, now: Raw) -> u32 {
-        let most = self.config().jitter();
-        if most == 0 {
-            return ms;
-        }
-        // Relaxed: any value that was ever there will do.
-        let seed = self.sequence.load(Ordering::Relaxed) as u32;
-        let random = (mixed(seed ^ now as u32) >> 16) as u16;
-        let part = part_of(most, random) as u16;
-        ms.saturating_sub(part_of(ms, part)).max(1)
     }
 }
 
-/// `value` × `fraction` / 2¹⁶, rounded down, without a product of 64 bits, which small chips lack.
-const fn part_of(value: u32, fraction: u16) -> u32 {
-    let (high, low) = (value >> 16, value & 0xFFFF);
-    high * fraction as u32 + ((low * fraction as u32) >> 16)
-}
-
-/// Spreads the bits of `value`: the finalizer of MurmurHash3 (Appleby, public domain).
-const fn mixed(value: u32) -> u32 {
-    let mut hash = value;
-    hash ^= hash >> 16;
-    hash = hash.wrapping_mul(0x85EB_CA6B);
-    hash ^= hash >> 13;
-    hash = hash.wrapping_mul(0xC2B2_AE35);
-    hash ^ (hash >> 16)
+/// Shows what the state word says; reads no clock.
+impl<W: Window, C, O> fmt::Debug for Breaker<W, C, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.load();
+        f.debug_struct("Breaker")
+            .field("phase", &state.phase())
+            .field("in_shadow", &state.is_in_shadow())
+            .field("generation", &state.generation())
+            .field("streak", &state.streak())
+            .finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! What people, and dependencies that say when they will be back, can ask of a breaker.
 
-use crate::breaker::Breaker;
+use crate::breaker::opening::{longest, open_for};
+use crate::breaker::{Breaker, Move};
 use crate::clock::Clock;
 use crate::observer::{Cause, Observer};
 use crate::phase::Phase;
-use crate::saved::{RestoreError, Saved, SavedPhase};
-use crate::state::{Opening, State};
+use crate::settings::Config;
+use crate::state::{Code, Opening, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
 
@@ -13,8 +14,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Trips the breaker as if its window had. Returns whether it opened: one that is open, isolated
     /// or disabled stays as it is.
     pub fn trip(&self) -> bool {
-        self.step_by(Some(Cause::TripRequested), |state| {
-            lets_calls_pass(state).then(|| self.tripped(state, self.now()))
+        self.step_by(|state, config| {
+            let trips = lets_calls_pass(state);
+            trips.then(|| self.tripped(state, self.now(), Cause::TripRequested, config))
         })
     }
 
@@ -35,118 +37,97 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// # Ok::<(), nanobreaker_core::ConfigError>(())
     /// ```
     pub fn trip_for_ms(&self, ms: u64) -> bool {
-        let span = self.config().longest_open_span();
-        let ms = ms.clamp(1, u64::from(span.ms())) as u32;
-        self.step_by(Some(Cause::TripRequested), |state| {
+        self.step_by(|state, config| {
             let now = self.now();
-            let retry_at = span.deadline(now, ms);
+            let ms = within_limits(ms, Code::OpenAsked, config);
+            let opening = open_for(ms, now, Code::OpenAsked, config);
             if lets_calls_pass(state) {
-                Some(self.opened(state, now, true, |_| retry_at))
-            } else if state.phase() == Phase::Open && self.is_over_before(state, now, ms) {
-                Some(state.postponed(retry_at, true))
+                let cause = Cause::TripRequested;
+                Some(self.opened(state, now, cause, config, |_| opening))
             } else {
-                None
+                let left = self.time_left_at(state, now, config)?;
+                postponed(state, left, ms, opening)
             }
+        })
+    }
+
+    /// Opens the breaker on hearsay: others found the dependency broken. For `ms` milliseconds, but
+    /// from 1 to twice the configured [`max_open_ms`](crate::ConfigBuilder::max_open_ms) and ten seconds,
+    /// so that those who wait for the one who found out wait longer than it does itself.
+    ///
+    /// Only a breaker that is closed or recovering opens. One that is open stays open for that long from
+    /// now, if that is later. The streak stays as it is, and no latch holds. Returns whether anything
+    /// changed.
+    pub fn advise_ms(&self, ms: u64) -> bool {
+        self.step_by(|state, config| {
+            let now = self.now();
+            let ms = within_limits(ms, Code::OpenAdvised, config);
+            let opening = open_for(ms, now, Code::OpenAdvised, config);
+            if state.judges_by_window() {
+                Some(Move {
+                    to: state.opened(opening),
+                    cause: Some(Cause::Advised),
+                    time: Some(opening.retry_at),
+                })
+            } else {
+                let left = self.time_left_at(state, now, config)?;
+                postponed(state, left, ms, opening)
+            }
+        })
+    }
+
+    /// Ends an open time: the next call is a probe. No transition, and nothing in any other phase.
+    /// Returns whether anything changed.
+    pub fn recover(&self) -> bool {
+        self.step_by(|state, config| {
+            let now = self.now();
+            let is_pending = self
+                .time_left_at(state, now, config)
+                .is_some_and(|ms| ms > 0);
+            let opening = open_for(0, now, Code::OpenAsked, config);
+            let is_due = Opening {
+                // Rounded down: over, and not only soon.
+                retry_at: config.asked_span().units(now),
+                ..opening
+            };
+            (state.phase() == Phase::Open && is_pending).then(|| Move::open_until(state, is_due))
         })
     }
 
     /// Holds the breaker open until [`reset`](Self::reset), whatever comes. Returns whether anything
     /// changed.
     pub fn isolate(&self) -> bool {
-        self.step_by(Some(Cause::Isolated), |state| {
-            (state.phase() != Phase::Isolated).then(|| state.isolated())
+        self.step_by(|state, _| {
+            let is_new = state.phase() != Phase::Isolated;
+            is_new.then(|| Move::timeless(state.isolated(), Cause::Isolated))
         })
     }
 
     /// Lets all calls pass and judges none, until [`reset`](Self::reset). Returns whether anything
     /// changed.
     pub fn disable(&self) -> bool {
-        self.step_by(Some(Cause::Disabled), |state| {
-            (state.phase() != Phase::Disabled).then(|| state.disabled())
+        self.step_by(|state, _| {
+            let is_new = state.phase() != Phase::Disabled;
+            is_new.then(|| Move::timeless(state.disabled(), Cause::Disabled))
         })
     }
 
     /// The dependency is repaired: closed, with an empty window and no streak. Permits given out
-    /// before are stale from here on. The observe switch stays as it is.
+    /// before are stale from here on. The shadow switch stays as it is.
     pub fn reset(&self) {
-        self.step_by(Some(Cause::Reset), |state| Some(state.reset()));
+        self.step_by(|state, _| Some(Move::timeless(state.reset(), Cause::Reset)));
     }
 
-    /// Switches observing on or off. While observing the breaker judges as ever, but rejects no one:
-    /// calls that it would have rejected pass, and their outcomes are not counted.
-    pub fn observe(&self, on: bool) {
-        self.step_by(None, |state| {
-            (state.is_observing() != on).then(|| state.observing(on))
+    /// Switches shadow on or off. In shadow the breaker judges as ever, but rejects no one: calls that
+    /// it would have rejected pass, and their outcomes are not counted.
+    pub fn shadow(&self, on: bool) {
+        self.step_by(|state, _| {
+            (state.is_in_shadow() != on).then(|| Move {
+                to: state.in_shadow(on),
+                cause: None,
+                time: None,
+            })
         });
-    }
-
-    /// The state as a plain integer, to be kept over a reset of the chip (in retained memory, in
-    /// flash) and given to [`restore`](Self::restore) afterwards: phase, observe switch, streak and
-    /// what is left of an open time. The window is not kept, nor are probes in flight.
-    ///
-    /// ```
-    /// # use nanobreaker_core::{Breaker, Config, ManualClock, Phase, window::Consecutive};
-    /// # let radio = || Breaker::new(Consecutive::new(1).unwrap(), Config::DEFAULT, ManualClock::new(0));
-    /// let before = radio();
-    /// before.isolate();
-    /// let saved: u64 = before.save();
-    ///
-    /// let after = radio(); // the chip was reset
-    /// after.restore(saved)?;
-    /// assert_eq!(after.snapshot().phase, Phase::Isolated);
-    /// assert!(radio().restore(0).is_err()); // memory that was never written
-    /// # Ok::<(), nanobreaker_core::RestoreError>(())
-    /// ```
-    pub fn save(&self) -> u64 {
-        let state = self.load();
-        let phase = SavedPhase::of(state.phase());
-        let left_ms = match state.phase() {
-            Phase::Open => self.time_left_ms(state).unwrap_or(0),
-            _ => 0,
-        };
-        Saved {
-            phase,
-            observing: state.is_observing(),
-            streak: state.streak(),
-            left_ms,
-        }
-        .to_integer()
-    }
-
-    /// Puts the breaker into a state that [`save`](Self::save) returned, in a new generation. An
-    /// open breaker stays open for what was left, at most for the configured longest open time.
-    ///
-    /// # Errors
-    ///
-    /// A [`RestoreError`] where `saved` is no saved state; the breaker stays as it is.
-    pub fn restore(&self, saved: u64) -> Result<(), RestoreError> {
-        let saved = Saved::from_integer(saved)?;
-        self.step_by(Some(Cause::Restored), |state| {
-            Some(self.restored(state, saved))
-        });
-        Ok(())
-    }
-
-    fn restored(&self, state: State, saved: Saved) -> State {
-        let now = self.now();
-        let state = state.observing(saved.observing);
-        match saved.phase {
-            SavedPhase::Closed if saved.streak == 0 => state.reset(),
-            SavedPhase::Closed => {
-                let since = self.config().flap().units(now);
-                state.reset().with_streak(saved.streak).closed(since)
-            }
-            SavedPhase::Open => {
-                let span = self.config().longest_open_span();
-                state.opened(Opening {
-                    streak: saved.streak,
-                    retry_at: span.deadline(now, saved.left_ms.min(span.ms())),
-                    asked: true,
-                })
-            }
-            SavedPhase::Isolated => state.isolated().with_streak(saved.streak),
-            SavedPhase::Disabled => state.disabled().with_streak(saved.streak),
-        }
     }
 
     /// Gives this instance a random number of its own, so that jitter and the ramp's pattern differ
@@ -155,13 +136,18 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         // Relaxed: any reader is content with the old or the new value.
         self.sequence.store(seed as Raw, Ordering::Relaxed);
     }
+}
 
-    fn is_over_before(&self, state: State, now: Raw, ms: u32) -> bool {
-        let span = self.open_span_of(state);
-        // A time further ahead than its span, after the clock was set back, counts as one span: that
-        // is what the next call makes of it.
-        state.open_time_left(now, span).ms(span) < ms
-    }
+/// The move by which an open breaker with `left` milliseconds left stays open for `ms`, as `opening`
+/// says, if that is longer.
+fn postponed(state: State, left: u32, ms: u32, opening: Opening) -> Option<Move> {
+    (state.phase() == Phase::Open && left < ms).then(|| Move::open_until(state, opening))
+}
+
+/// From one millisecond to the longest that may be asked for, or advised.
+fn within_limits(ms: u64, kind: Code, config: &Config) -> u32 {
+    let ms = u32::try_from(ms).unwrap_or(u32::MAX);
+    ms.min(longest(kind, config).ms()).max(1)
 }
 
 /// Whether calls, or probes, may pass in this state on the breaker's own judgement.
@@ -178,86 +164,6 @@ mod tests {
 
     use crate::window::Consecutive;
     use crate::{Breaker, Config, ManualClock, Observer, Phase, Transition};
-
-    fn radio() -> Breaker<Consecutive, ManualClock> {
-        // Short enough to be exact to the millisecond where words are 32 bits wide, too.
-        let config = Config::builder().open_for_ms(50).max_open_ms(200);
-        Breaker::new(
-            Consecutive::new(1).unwrap(),
-            config.build().unwrap(),
-            ManualClock::new(0),
-        )
-    }
-
-    fn fail(breaker: &Breaker<Consecutive, ManualClock>) {
-        breaker.allow().unwrap().failure();
-    }
-
-    #[test]
-    fn a_crash_loop_goes_on_with_its_backoff() {
-        let before = radio();
-        fail(&before);
-        before.clock().advance(50);
-        fail(&before);
-        assert_eq!(before.snapshot().streak, 1);
-        before.clock().advance(25);
-        let saved = before.save();
-
-        let after = radio();
-        after.restore(saved).unwrap();
-        let snapshot = after.snapshot();
-        assert_eq!((snapshot.phase, snapshot.streak), (Phase::Open, 1));
-        assert_eq!(snapshot.time_left_ms, Some(75));
-        after.clock().advance(75);
-        fail(&after);
-        assert_eq!(after.snapshot().streak, 2);
-        assert_eq!(after.snapshot().time_left_ms, Some(200));
-    }
-
-    #[test]
-    fn a_probe_that_was_out_at_the_reset_is_asked_for_again() {
-        let before = radio();
-        fail(&before);
-        before.clock().advance(50);
-        let token = before.allow_token().unwrap();
-        let saved = before.save();
-
-        let after = radio();
-        after.restore(saved).unwrap();
-        assert!(after.snapshot().ready_to_probe());
-        assert_eq!(
-            after.record(token, crate::Outcome::Success),
-            crate::Recorded::Stale
-        );
-    }
-
-    #[test]
-    fn an_open_time_longer_than_configured_is_cut() {
-        let before = radio();
-        assert!(before.trip_for_ms(200));
-        let short = Config::builder().open_for_ms(100).build().unwrap();
-        let after = Breaker::new(Consecutive::new(1).unwrap(), short, ManualClock::new(0));
-        after.restore(before.save()).unwrap();
-        assert_eq!(after.snapshot().time_left_ms, Some(100));
-    }
-
-    #[test]
-    fn a_streak_is_kept_while_closed_and_forgotten_after_a_healthy_time() {
-        let before = radio();
-        fail(&before);
-        before.clock().advance(50);
-        fail(&before);
-        before.clock().advance(100);
-        before.allow().unwrap().success();
-        let saved = before.save();
-        for (healthy_ms, streak) in [(50, 2), (51, 0)] {
-            let after = radio();
-            after.restore(saved).unwrap();
-            after.clock().advance(healthy_ms);
-            fail(&after);
-            assert_eq!(after.snapshot().streak, streak);
-        }
-    }
 
     #[test]
     fn staying_open_for_longer_is_no_transition() {
@@ -282,12 +188,62 @@ mod tests {
         assert!(breaker.snapshot().time_left_ms > Some(29_000));
     }
 
+    fn failing_at_once(max_open_ms: u64) -> Breaker<Consecutive, ManualClock> {
+        let config = Config::builder()
+            .open_for_ms(1_000)
+            .max_open_ms(max_open_ms);
+        Breaker::new(
+            Consecutive::new(1).unwrap(),
+            config.build().unwrap(),
+            ManualClock::new(0),
+        )
+    }
+
     #[test]
-    fn a_damaged_integer_changes_nothing() {
-        let breaker = radio();
-        fail(&breaker);
-        let before = breaker.snapshot();
-        assert!(breaker.restore(before.generation.into()).is_err());
-        assert_eq!(breaker.snapshot(), before);
+    fn advice_opens_a_closed_breaker_and_leaves_its_streak_alone() {
+        let breaker = failing_at_once(2_000);
+        assert!(breaker.advise_ms(500));
+        assert_eq!(
+            (breaker.phase(), breaker.snapshot().streak),
+            (Phase::Open, 0)
+        );
+        assert!(!breaker.advise_ms(400), "not later than it is already");
+        assert!(breaker.advise_ms(u64::MAX));
+        let left = breaker.snapshot().time_left_ms.unwrap();
+        assert!(
+            (14_000..14_010).contains(&left),
+            "twice the cap and ten seconds: {left}"
+        );
+    }
+
+    #[test]
+    fn advice_changes_nothing_where_probes_decide_or_people_do() {
+        let breaker = failing_at_once(2_000);
+        breaker.allow().unwrap().failure();
+        breaker.clock().advance(1_000);
+        let probe = breaker.allow().unwrap();
+        assert!(!breaker.advise_ms(5_000));
+        probe.success();
+        breaker.isolate();
+        assert!(!breaker.advise_ms(5_000));
+        breaker.disable();
+        assert!(!breaker.advise_ms(5_000));
+        assert!(!breaker.recover());
+        assert_eq!(breaker.phase(), Phase::Disabled);
+    }
+
+    #[test]
+    fn recovery_makes_the_next_call_a_probe_in_the_same_generation() {
+        let breaker = failing_at_once(2_000);
+        assert!(!breaker.recover(), "closed");
+        breaker.allow().unwrap().failure();
+        let generation = breaker.snapshot().generation;
+        breaker.clock().advance(123);
+        assert!(breaker.recover());
+        assert!(!breaker.recover(), "over already");
+        assert!(breaker.snapshot().ready_to_probe());
+        let probe = breaker.allow().unwrap();
+        assert!(probe.is_probe());
+        assert_eq!(probe.generation(), generation);
     }
 }

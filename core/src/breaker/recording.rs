@@ -1,24 +1,26 @@
 //! How did the call end?
 
-use crate::breaker::Breaker;
+use crate::breaker::{Breaker, Move};
 use crate::clock::Clock;
 use crate::observer::{Cause, Observer};
 use crate::outcome::{Outcome, Recorded};
-use crate::permit::{Kind, Token};
 use crate::phase::Phase;
+use crate::settings::Config;
 use crate::state::{Answer, Round, State};
+use crate::sync::Raw;
+use crate::token::{Kind, Token};
 use crate::window::{Verdict, Window};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
-    /// Spends a permit, or a token, with the outcome of its call.
+    /// Spends a token with the outcome of its call; a [`Permit`](crate::Permit) does it by
+    /// [`Permit::record`](crate::Permit::record).
     ///
     /// A success while closed costs one load and what the [window](crate::window) takes for it. An
     /// outcome of another generation is stale: it changes nothing.
     ///
-    /// The permit must be this breaker's own.
+    /// The token must be this breaker's own: see [`Token`].
     #[inline]
-    pub fn record(&self, permit: impl Into<Token>, outcome: Outcome) -> Recorded {
-        let token = permit.into();
+    pub fn record(&self, token: Token, outcome: Outcome) -> Recorded {
         let recorded = self.take_in(token, outcome);
         self.observer.recorded(token, outcome, recorded);
         recorded
@@ -30,36 +32,34 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if state.generation() != token.generation() {
             Recorded::Stale
         } else if state.judges_by_window() {
-            self.record_in_window(token, outcome)
+            self.record_in_window(state, token, outcome)
         } else {
             self.record_otherwise(state, token, outcome)
         }
     }
 
     #[inline]
-    fn record_in_window(&self, token: Token, outcome: Outcome) -> Recorded {
-        if token.kind() == Kind::Uncounted {
+    fn record_in_window(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
+        if token.kind() == Kind::Uncounted
+            || matches!(outcome, Outcome::Ignored | Outcome::Cancelled)
+        {
             return Recorded::Ignored;
         }
-        match outcome {
-            Outcome::Success | Outcome::Slow | Outcome::Failure => {
-                match self.window.judge(outcome, &self.call(token.generation())) {
-                    Verdict::Holds => Recorded::Counted,
-                    Verdict::Trips => self.trip_in(token.generation()),
-                    Verdict::Stale => Recorded::Stale,
-                }
-            }
-            Outcome::Ignored | Outcome::Cancelled => Recorded::Ignored,
+        match self.window.judge(outcome, &self.call(state)) {
+            Verdict::Holds => Recorded::Counted,
+            Verdict::Trips => self.trip_in(state, Cause::ThresholdReached),
+            Verdict::TripsBySlow => self.trip_in(state, Cause::SlowThresholdReached),
+            Verdict::Stale => Recorded::Stale,
         }
     }
 
     /// The window said trip. Tries for as long as the generation stands and calls still pass: the
-    /// end of a ramp or an observe switch changes the word without ending the generation.
+    /// end of a ramp or the shadow switch changes the word without ending the generation.
     #[cold]
-    pub(super) fn trip_in(&self, generation: u16) -> Recorded {
-        self.step_by(Some(Cause::ThresholdReached), |state| {
-            let stands = state.generation() == generation && state.judges_by_window();
-            stands.then(|| self.tripped(state, self.now()))
+    fn trip_in(&self, seen: State, cause: Cause) -> Recorded {
+        self.step_by(|state, config| {
+            let stands = state.generation() == seen.generation() && state.judges_by_window();
+            stands.then(|| self.tripped(state, self.now(), cause, config))
         });
         // Where another call's failure tripped first, this one was among those judged.
         Recorded::Counted
@@ -77,52 +77,54 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     fn record_probe(&self, token: Token, outcome: Outcome) -> Recorded {
         let answer = match outcome {
             Outcome::Success => Answer::Success,
-            Outcome::Slow | Outcome::Failure => Answer::Failure,
+            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure => Answer::Failure,
             Outcome::Ignored => Answer::Ignored,
             Outcome::Cancelled => Answer::Cancelled,
         };
-        let mut state = self.first_load();
-        loop {
-            if state.generation() != token.generation() {
-                return Recorded::Stale;
-            }
-            if state.judges_by_window() {
-                // The round ended well meanwhile: this call counts like any other.
-                return self.record_in_window(token, outcome);
-            }
-            let Some((next, cause)) = self.after_answer(state, answer) else {
-                return Recorded::Stale;
-            };
-            match self.step(state, next, cause) {
-                Ok(()) if matches!(outcome, Outcome::Ignored | Outcome::Cancelled) => {
-                    return Recorded::Ignored;
-                }
-                Ok(()) => return Recorded::Counted,
-                Err(now) => state = now,
-            }
+        let mut ended = None;
+        let stepped = self.step_by(|state, config| {
+            ended = (state.generation() == token.generation() && state.judges_by_window())
+                .then_some(state);
+            let is_due =
+                state.generation() == token.generation() && state.phase() == Phase::HalfOpen;
+            is_due.then(|| self.after_answer(state, self.now(), answer, config))?
+        });
+        match ended {
+            // The round ended well meanwhile: this call counts like any other.
+            Some(state) => self.record_in_window(state, token, outcome),
+            None if !stepped => Recorded::Stale,
+            None if matches!(answer, Answer::Ignored | Answer::Cancelled) => Recorded::Ignored,
+            None => Recorded::Counted,
         }
     }
 
     /// What the round becomes with one more answer; `None` where none was due.
-    fn after_answer(&self, state: State, answer: Answer) -> Option<(State, Option<Cause>)> {
-        if state.phase() != Phase::HalfOpen {
-            return None;
-        }
-        let now = self.now();
-        let lease_ends = self.config().lease().late_deadline(now);
-        let (successes, failures) = (self.config().successes(), self.config().failures());
-        match state.answered(answer, successes, failures, lease_ends) {
-            Round::GoesOn(state) => Some((state, None)),
-            Round::Succeeded if self.config().ramp_ms() > 0 => {
-                let since = self.config().ramp().units(now);
-                Some((state.recovering(since), Some(Cause::ProbesSucceeded)))
+    fn after_answer(
+        &self,
+        state: State,
+        now: Raw,
+        answer: Answer,
+        config: &Config,
+    ) -> Option<Move> {
+        let lease = config.lease();
+        let lease_ends = lease.deadline(now, lease.ms());
+        let (successes, failures) = (config.probe_successes(), config.probe_failures());
+        let succeeded = Some(Cause::ProbesSucceeded);
+        let (to, cause, time) = match state.answered(answer, successes, failures, lease_ends) {
+            // Who gave up renews no lease.
+            Round::GoesOn(state) if answer == Answer::Cancelled => (state, None, None),
+            Round::GoesOn(state) => (state, None, Some(lease_ends)),
+            Round::Succeeded if config.ramp_ms() > 0 => {
+                let since = config.ramp().units(now);
+                (state.recovering(since), succeeded, Some(since))
             }
             Round::Succeeded => {
-                let since = self.config().flap().units(now);
-                Some((state.closed(since), Some(Cause::ProbesSucceeded)))
+                let since = config.relapse().units(now);
+                (state.closed(since), succeeded, Some(since))
             }
-            Round::Failed => Some((self.tripped(state, now), Some(Cause::ProbesFailed))),
-            Round::SpentBefore => None,
-        }
+            Round::Failed => return Some(self.tripped(state, now, Cause::ProbesFailed, config)),
+            Round::SpentBefore => return None,
+        };
+        Some(Move { to, cause, time })
     }
 }

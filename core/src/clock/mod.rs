@@ -1,23 +1,8 @@
 //! Where a breaker gets the time from.
 
 mod manual;
-#[cfg(any(feature = "embedded-time", feature = "fugit"))]
-mod rational;
 mod ticks;
 
-#[cfg(feature = "embassy-time")]
-mod embassy;
-#[cfg(feature = "embedded-time")]
-mod embedded_time;
-#[cfg(feature = "fugit")]
-mod fugit;
-
-#[cfg(feature = "embassy-time")]
-pub use self::embassy::EmbassyClock;
-#[cfg(feature = "embedded-time")]
-pub use self::embedded_time::EmbeddedTimeClock;
-#[cfg(feature = "fugit")]
-pub use self::fugit::FugitClock;
 pub use manual::ManualClock;
 pub use ticks::{TickClock, TickSource};
 
@@ -51,6 +36,15 @@ pub trait Clock {
 }
 
 impl<C: Clock + ?Sized> Clock for &C {
+    #[inline]
+    fn now_ms(&self) -> u64 {
+        (**self).now_ms()
+    }
+}
+
+/// A clock that several breakers share.
+#[cfg(feature = "alloc")]
+impl<C: Clock + ?Sized> Clock for alloc::sync::Arc<C> {
     #[inline]
     fn now_ms(&self) -> u64 {
         (**self).now_ms()

@@ -66,6 +66,13 @@ impl<S> TickClock<S> {
     }
 }
 
+impl<S> TickClock<S> {
+    /// The counter that was given to [`new`](Self::new).
+    pub const fn source(&self) -> &S {
+        &self.source
+    }
+}
+
 impl<S: TickSource> TickClock<S> {
     /// Notices that the counter moved on; call it at least once in 2³¹ ticks.
     pub fn poll(&self) {

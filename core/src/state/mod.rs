@@ -9,29 +9,36 @@
 //! | field      | wide | narrow | meaning |
 //! | ---------- | ---- | ------ | ------- |
 //! | phase      |    3 |      3 | see `Code` |
-//! | observe    |    1 |      1 | never reject |
-//! | generation |   12 |      8 | stepped on entering open, isolated, disabled and by a reset |
-//! | streak     |    4 |      4 | how often in a row it tripped again |
-//! | payload    |   44 |     16 | depends on the phase |
+//! | shadow     |    1 |      1 | never reject |
+//! | cell       |    1 |      1 | which of two cells of settings is in force |
+//! | generation |   12 |      8 | stepped on entering open, isolated, disabled, by a reset and by new settings |
+//! | streak     |    4 |      3 | how often in a row it tripped again |
+//! | payload    |   43 |     16 | depends on the phase |
 //!
 //! | phase      | payload, wide | payload, narrow |
 //! | ---------- | ------------- | --------------- |
-//! | closed     | since 43, returned 1 | since 15, returned 1 |
-//! | open       | retry at 44 | retry at 16 |
-//! | half-open  | in flight 6, succeeded 6, failed 4, given back 3, lease ends 25 | 3, 3, 2, 2, 6 |
-//! | recovering | since 44 | since 16 |
+//! | closed     | since 42, returned 1 | since 15, returned 1 |
+//! | open       | retry at 42, anchored again 1 | retry at 15, anchored again 1 |
+//! | half-open  | in flight 6, succeeded 6, failed 4, given back 3, lease ends 24 | 3, 3, 2, 2, 6 |
+//! | recovering | since 42 | since 15 |
 //! | isolated, disabled | 0 | 0 |
 //!
-//! Times are counted in units of their span (see [`Span`]): whole milliseconds in the wide word, but
-//! for leases over 2.3 hours; about 1/128 of the span in the narrow one, and 1/8 for its lease.
-//! A closed breaker that is not observing has its four lowest bits zero: that is the whole test on
+//! Times are counted in units of their span, see [`Span`]. Wide words count whole milliseconds, and
+//! leases over 1.1 hours in up to 32. Narrow ones count units of at most 1/2,048 of the span, and of
+//! 1/8 for a lease. The time's upper bits lie in a word of their own, see [`Anchor`].
+//!
+//! A closed breaker that is not in shadow has its four lowest bits zero: that is the whole test on
 //! the healthy path.
 
+mod anchor;
 mod moves;
 mod span;
+mod tag;
 
+pub(crate) use anchor::Anchor;
 pub(crate) use moves::{Answer, Opening, Round};
-pub(crate) use span::{Left, MAX_SPAN_MS, Span, bit_length};
+pub(crate) use span::{ADVICE_MARGIN_MS, Left, MAX_SPAN_MS, Span};
+pub(crate) use tag::{CONTENT_BITS, MAX_CONTENT, content, tag, tagged};
 
 use crate::phase::Phase;
 use crate::sync::{Raw, WIDE};
@@ -75,54 +82,44 @@ const fn width(wide: u32, narrow: u32) -> u32 {
 }
 
 const PHASE: Field = Field::first(3);
-const OBSERVE: Field = Field::after(PHASE, 1);
-const GENERATION: Field = Field::after(OBSERVE, width(12, 8));
-const STREAK: Field = Field::after(GENERATION, 4);
+const SHADOW: Field = Field::after(PHASE, 1);
+const CELL: Field = Field::after(SHADOW, 1);
+const GENERATION: Field = Field::after(CELL, width(12, 8));
+const STREAK: Field = Field::after(GENERATION, width(4, 3));
 
-const TIME: Field = Field::after(STREAK, width(44, 16));
-const SINCE: Field = Field::after(STREAK, width(43, 15));
-const RETURNED: Field = Field::after(SINCE, 1);
+/// Closed since, open until or recovering since.
+const TIME: Field = Field::after(STREAK, width(42, 15));
+/// Closed: it was open before. Open: the clock was set back, and the time was set anew once.
+const FLAG: Field = Field::after(TIME, 1);
 
 const IN_FLIGHT: Field = Field::after(STREAK, width(6, 3));
 const SUCCEEDED: Field = Field::after(IN_FLIGHT, width(6, 3));
 const FAILED: Field = Field::after(SUCCEEDED, width(4, 2));
 const GIVEN_BACK: Field = Field::after(FAILED, width(3, 2));
-const LEASE: Field = Field::after(GIVEN_BACK, width(25, 6));
+const LEASE: Field = Field::after(GIVEN_BACK, width(24, 6));
 
 const _: () = {
-    assert!(
-        TIME.shift + TIME.bits == Raw::BITS,
-        "the times fill the word"
-    );
-    assert!(
-        RETURNED.shift + RETURNED.bits == Raw::BITS,
-        "closed fills the word"
-    );
+    assert!(FLAG.shift + FLAG.bits == Raw::BITS, "times fill the word");
     assert!(
         LEASE.shift + LEASE.bits == Raw::BITS,
         "half-open fills the word"
     );
 };
 
-/// Significant bits of a span in the word: twice the span must stay well within the field.
-pub(crate) const SPAN_DIGITS: u32 = width(27, 8);
+/// Significant bits of a span in the word: twice the span is at most half of the field's range.
+pub(crate) const SPAN_DIGITS: u32 = width(28, 12);
 /// The same for the lease, whose field is smaller.
-pub(crate) const LEASE_DIGITS: u32 = width(23, 4);
+pub(crate) const LEASE_DIGITS: u32 = width(22, 4);
 
 const _: () = {
-    assert!(SPAN_DIGITS + 2 < SINCE.bits, "a closing time has room");
-    assert!(
-        LEASE_DIGITS + 2 <= LEASE.bits,
-        "twice the lease is half the range"
-    );
-    assert!(
-        bit_length(MAX_SPAN_MS) <= 27,
-        "wide times are whole milliseconds"
-    );
+    assert!(SPAN_DIGITS + 2 <= TIME.bits, "a time has room");
+    assert!(LEASE_DIGITS + 2 <= LEASE.bits, "a lease has room");
 };
 
 /// Bits of a generation, in the state word and as the tag of window words.
 pub(crate) const GENERATION_BITS: u32 = GENERATION.bits;
+/// The longest streak.
+pub(crate) const MAX_STREAK: u8 = STREAK.max() as u8;
 /// The most probes that may be in flight at once.
 pub(crate) const MAX_PROBES: u32 = IN_FLIGHT.max() as u32;
 /// The most successes that a verdict can take: the last one closes and is never stored.
@@ -130,18 +127,22 @@ pub(crate) const MAX_SUCCESSES: u32 = SUCCEEDED.max() as u32 + 1;
 /// The most failures that a verdict can take: the last one reopens and is never stored.
 pub(crate) const MAX_FAILURES: u32 = FAILED.max() as u32 + 1;
 
-/// The phase field's values. Unlike [`Phase`], which people see, it tells whether an open time was
-/// asked for: its length then isn't the backoff's.
+/// The phase field's values. Unlike [`Phase`], which people see, they tell how an open time came
+/// about, since that says which span bounds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-enum Code {
+pub(crate) enum Code {
     Closed = 0,
+    /// Open for as long as the streak says.
     Open = 1,
     HalfOpen = 2,
     Recovering = 3,
     Isolated = 4,
     Disabled = 5,
+    /// Open for as long as somebody asked for.
     OpenAsked = 6,
+    /// Open for as long as others advised.
+    OpenAdvised = 7,
 }
 
 /// What the word holds at one moment.
@@ -162,28 +163,21 @@ impl State {
         self.0
     }
 
-    /// Closed and not observing: a call passes without a further look.
+    /// Closed and not in shadow: a call passes without a further look.
     #[inline]
     pub(crate) const fn is_healthy(self) -> bool {
-        self.0 & (PHASE.put(PHASE.max()) | OBSERVE.put(1)) == 0
-    }
-
-    /// Isolated and not observing: a call is rejected without a further look.
-    #[inline]
-    pub(crate) const fn is_held(self) -> bool {
-        self.0 & (PHASE.put(PHASE.max()) | OBSERVE.put(1)) == PHASE.put(Code::Isolated as Raw)
-    }
-
-    /// Open and not observing: a call is rejected until the open time is over.
-    #[inline]
-    pub(crate) const fn is_shut(self) -> bool {
-        const SHUT: u16 = 1 << Code::Open as u16 | 1 << Code::OpenAsked as u16;
-        SHUT >> (self.0 & (PHASE.put(PHASE.max()) | OBSERVE.put(1))) & 1 != 0
+        self.0 & (PHASE.put(PHASE.max()) | SHADOW.put(1)) == 0
     }
 
     #[inline]
     pub(crate) const fn generation(self) -> u16 {
         GENERATION.get(self.0) as u16
+    }
+
+    /// Which cell of settings is in force: 0 or 1.
+    #[inline]
+    pub(crate) const fn cell(self) -> usize {
+        CELL.get(self.0) as usize
     }
 
     /// Whether an outcome of this generation goes to the window.
@@ -195,28 +189,42 @@ impl State {
 
     #[inline]
     pub(crate) const fn phase(self) -> Phase {
-        match PHASE.get(self.0) as u8 {
-            0 => Phase::Closed,
-            2 => Phase::HalfOpen,
-            3 => Phase::Recovering,
-            4 => Phase::Isolated,
-            5 => Phase::Disabled,
-            // 1 and 6; 7 is never stored.
-            _ => Phase::Open,
+        match self.kind() {
+            Code::Closed => Phase::Closed,
+            Code::Open | Code::OpenAsked | Code::OpenAdvised => Phase::Open,
+            Code::HalfOpen => Phase::HalfOpen,
+            Code::Recovering => Phase::Recovering,
+            Code::Isolated => Phase::Isolated,
+            Code::Disabled => Phase::Disabled,
         }
     }
 
-    pub(crate) const fn is_observing(self) -> bool {
-        OBSERVE.get(self.0) != 0
+    /// The phase field.
+    const fn code(self) -> Raw {
+        PHASE.get(self.0)
+    }
+
+    /// The phase field's meaning.
+    #[inline]
+    pub(crate) const fn kind(self) -> Code {
+        match self.code() {
+            0 => Code::Closed,
+            1 => Code::Open,
+            2 => Code::HalfOpen,
+            3 => Code::Recovering,
+            4 => Code::Isolated,
+            5 => Code::Disabled,
+            6 => Code::OpenAsked,
+            _ => Code::OpenAdvised,
+        }
+    }
+
+    pub(crate) const fn is_in_shadow(self) -> bool {
+        SHADOW.get(self.0) != 0
     }
 
     pub(crate) const fn streak(self) -> u8 {
         STREAK.get(self.0) as u8
-    }
-
-    /// Whether the open time was asked for, instead of computed from the streak.
-    pub(crate) const fn open_time_was_asked(self) -> bool {
-        PHASE.get(self.0) as u8 == Code::OpenAsked as u8
     }
 
     pub(crate) const fn in_flight(self) -> u8 {
@@ -231,19 +239,29 @@ impl State {
         FAILED.get(self.0) as u8
     }
 
-    /// While open: how long until a probe may go.
-    pub(crate) const fn open_time_left(self, now: Raw, span: Span) -> Left {
-        span.left(TIME.get(self.0), now, TIME.max())
+    /// Closed: whether it was open before, so that a trip soon after lengthens the streak.
+    /// Open: whether the clock was set back, and the time was set anew for it.
+    pub(crate) const fn flag(self) -> bool {
+        FLAG.get(self.0) != 0
     }
 
-    /// While half-open: how long the probes in flight may still stay without an answer.
-    pub(crate) const fn lease_left(self, now: Raw, lease: Span) -> Left {
-        lease.left(LEASE.get(self.0), now, LEASE.max())
+    /// The field that holds this state's time.
+    const fn time_field(self) -> Field {
+        match self.kind() {
+            Code::HalfOpen => LEASE,
+            _ => TIME,
+        }
     }
 
-    /// While recovering: how much of the ramp is over, in milliseconds.
-    pub(crate) const fn ramp_elapsed(self, now: Raw, ramp: Span) -> u32 {
-        ramp.elapsed(TIME.get(self.0), now, TIME.max())
+    /// The lower bits of this state's time.
+    pub(crate) const fn time(self) -> Raw {
+        self.time_field().get(self.0)
+    }
+
+    /// Whether these lower bits tell times apart without an [`Anchor`]: milliseconds in 42 bits come
+    /// round after 139 years.
+    pub(crate) const fn needs_no_anchor(self) -> bool {
+        WIDE && !matches!(self.kind(), Code::HalfOpen)
     }
 }
 
@@ -253,10 +271,9 @@ mod tests {
 
     #[test]
     fn every_field_holds_its_extremes_without_touching_its_neighbours() {
-        let fields = [PHASE, OBSERVE, GENERATION, STREAK];
+        let fields = [PHASE, SHADOW, CELL, GENERATION, STREAK];
         for set in [
-            &[TIME][..],
-            &[SINCE, RETURNED],
+            &[TIME, FLAG][..],
             &[IN_FLIGHT, SUCCEEDED, FAILED, GIVEN_BACK, LEASE],
         ] {
             let all: Vec<Field> = fields.iter().chain(set).copied().collect();
@@ -278,6 +295,6 @@ mod tests {
         assert_eq!(State::NEW.phase(), Phase::Closed);
         assert_eq!(State::NEW.generation(), 0);
         assert_eq!(State::NEW.streak(), 0);
-        assert!(!State::NEW.is_observing());
+        assert!(!State::NEW.is_in_shadow());
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | from | move | to | generation | streak |
 //! | ---- | ---- | -- | ---------- | ------ |
-//! | closed, recovering, half-open | [`opened`](State::opened) | open | +1 | by [`streak_after_trip`](State::streak_after_trip) |
+//! | closed, recovering, half-open | [`opened`](State::opened) | open | +1 | by [`streak_after_trip`](State::streak_after_trip), or same |
 //! | open | [`postponed`](State::postponed) | open | same | same |
 //! | open | [`half_opened`](State::half_opened) | half-open, first probe in flight | same | same |
 //! | half-open | [`probe_admitted`](State::probe_admitted), [`answered`](State::answered) | half-open | same | same |
@@ -10,24 +10,34 @@
 //! | half-open, recovering | [`closed`](State::closed) | closed | same | same |
 //! | any | [`isolated`](State::isolated), [`disabled`](State::disabled) | isolated, disabled | +1 | same |
 //! | any | [`reset`](State::reset) | closed | +1 | 0 |
-//! | any | [`observing`](State::observing) | the same phase | same | same |
+//! | any | [`in_shadow`](State::in_shadow) | the same phase | same | same |
+//! | any | [`adjusted`](State::adjusted) | the same phase, the other cell | +1 | same |
 
 use super::{
-    Code, FAILED, GENERATION, GIVEN_BACK, IN_FLIGHT, LEASE, OBSERVE, PHASE, RETURNED, SINCE,
-    STREAK, SUCCEEDED, Span, State, TIME,
+    CELL, Code, FAILED, FLAG, GENERATION, GIVEN_BACK, IN_FLIGHT, LEASE, MAX_STREAK, PHASE, SHADOW,
+    STREAK, SUCCEEDED, State, TIME,
 };
 use crate::phase::Phase;
 use crate::sync::Raw;
 
-/// How a breaker opens.
+/// How a breaker opens, or stays open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
-    /// Trips in a row, for the backoff of the next.
-    pub(crate) streak: u8,
     /// When a probe may go, in units of the open time's span.
     pub(crate) retry_at: Raw,
-    /// Whether the length was asked for, not computed from the streak.
-    pub(crate) asked: bool,
+    /// How the open time came about.
+    pub(crate) kind: Code,
+    /// Whether the clock was set back, and the time was set anew for it.
+    pub(crate) again: bool,
+}
+
+impl Opening {
+    /// For as long as the streak says, until a time that is still to be set.
+    pub(crate) const BY_STREAK: Self = Self {
+        retry_at: 0,
+        kind: Code::Open,
+        again: false,
+    };
 }
 
 /// What came back from a probe.
@@ -57,7 +67,8 @@ pub(crate) enum Round {
 
 impl State {
     const fn with_phase(self, code: Code) -> Self {
-        let kept = OBSERVE.put(OBSERVE.max())
+        let kept = SHADOW.put(SHADOW.max())
+            | CELL.put(CELL.max())
             | GENERATION.put(GENERATION.max())
             | STREAK.put(STREAK.max());
         Self((self.0 & kept) | PHASE.put(code as Raw))
@@ -73,54 +84,48 @@ impl State {
         Self((self.0 & !STREAK.put(STREAK.max())) | STREAK.put(streak as Raw))
     }
 
-    /// Sets the observe switch.
-    pub(crate) const fn observing(self, on: bool) -> Self {
-        Self((self.0 & !OBSERVE.put(1)) | OBSERVE.put(on as Raw))
+    /// Sets the shadow switch.
+    pub(crate) const fn in_shadow(self, on: bool) -> Self {
+        Self((self.0 & !SHADOW.put(1)) | SHADOW.put(on as Raw))
+    }
+
+    /// The settings of the other cell are in force. The time, if there is one, is still to be set.
+    pub(crate) const fn adjusted(self) -> Self {
+        Self(self.with_next_generation().0 ^ CELL.put(1))
     }
 
     /// The streak with which this state opens: one more where the dependency did not stay healthy,
-    /// else none. `flap` is how long it must have been closed to count as healthy.
-    pub(crate) const fn streak_after_trip(self, now: Raw, flap: Span) -> u8 {
-        let healthy = match self.phase() {
-            Phase::Closed => {
-                let passed = flap.elapsed(SINCE.get(self.0), now, SINCE.max());
-                RETURNED.get(self.0) == 0 || passed > flap.ms()
-            }
-            _ => false,
-        };
-        let longest = STREAK.max() as u8;
+    /// else none. `stayed_closed` is whether it was closed for long enough to count as healthy.
+    pub(crate) const fn streak_after_trip(self, stayed_closed: bool) -> u8 {
+        let healthy = matches!(self.phase(), Phase::Closed) && (!self.flag() || stayed_closed);
         if healthy {
             0
-        } else if self.streak() < longest {
+        } else if self.streak() < MAX_STREAK {
             self.streak() + 1
         } else {
-            longest
+            MAX_STREAK
         }
     }
 
-    /// A trip, or a round that failed.
+    /// A trip, or a round that failed: open, with this streak.
     pub(crate) const fn opened(self, opening: Opening) -> Self {
-        let code = if opening.asked {
-            Code::OpenAsked
-        } else {
-            Code::Open
-        };
-        let state = self
-            .with_next_generation()
-            .with_streak(opening.streak)
-            .with_phase(code);
-        Self(state.0 | TIME.put(opening.retry_at))
+        self.with_next_generation().postponed(opening)
     }
 
     /// Open still, but until another time.
-    pub(crate) const fn postponed(self, retry_at: Raw, asked: bool) -> Self {
-        let code = if asked { Code::OpenAsked } else { Code::Open };
-        Self(self.with_phase(code).0 | TIME.put(retry_at))
+    pub(crate) const fn postponed(self, opening: Opening) -> Self {
+        let time = TIME.put(opening.retry_at) | FLAG.put(opening.again as Raw);
+        Self(self.with_phase(opening.kind).0 | time)
     }
 
     /// Open no longer: the first probe goes.
     pub(crate) const fn half_opened(self, lease_ends: Raw) -> Self {
         Self(self.with_phase(Code::HalfOpen).0 | IN_FLIGHT.put(1) | LEASE.put(lease_ends))
+    }
+
+    /// Half-open with no probe yet: a round that begins anew.
+    pub(crate) const fn round_begun(self) -> Self {
+        self.with_phase(Code::HalfOpen)
     }
 
     /// One more probe in flight. The first one into an empty round renews the lease.
@@ -133,8 +138,7 @@ impl State {
         }
     }
 
-    /// Half-open still, with another lease.
-    pub(crate) const fn with_lease(self, lease_ends: Raw) -> Self {
+    const fn with_lease(self, lease_ends: Raw) -> Self {
         Self((self.0 & !LEASE.put(LEASE.max())) | LEASE.put(lease_ends))
     }
 
@@ -170,7 +174,7 @@ impl State {
 
     /// Healthy again, after a trip.
     pub(crate) const fn closed(self, since: Raw) -> Self {
-        Self(self.with_phase(Code::Closed).0 | SINCE.put(since) | RETURNED.put(1))
+        Self(self.with_phase(Code::Closed).0 | TIME.put(since) | FLAG.put(1))
     }
 
     /// Held open.
@@ -193,13 +197,11 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use super::super::SPAN_DIGITS;
     use super::*;
 
     const OPENING: Opening = Opening {
-        streak: 0,
         retry_at: 77,
-        asked: false,
+        ..Opening::BY_STREAK
     };
 
     fn half_open() -> State {
@@ -220,24 +222,25 @@ mod tests {
         assert_eq!(open.half_opened(9).generation(), 1);
         assert_eq!(open.half_opened(9).recovering(9).generation(), 1);
         assert_eq!(open.half_opened(9).closed(9).generation(), 1);
-        assert_eq!(open.postponed(99, true).generation(), 1);
+        assert_eq!(open.postponed(OPENING).generation(), 1);
         assert_eq!(open.isolated().generation(), 2);
         assert_eq!(open.disabled().generation(), 2);
         assert_eq!(open.reset().generation(), 2);
+        assert_eq!(open.adjusted().generation(), 2);
     }
 
     #[test]
     fn generations_wrap_into_no_other_field() {
-        let mut state = State::NEW.observing(true);
+        let mut state = State::NEW.in_shadow(true);
         for _ in 0..=GENERATION.max() {
             state = state.reset();
         }
-        assert_eq!(state, State::NEW.observing(true));
+        assert_eq!(state, State::NEW.in_shadow(true));
     }
 
     #[test]
-    fn the_observe_switch_survives_every_move() {
-        let state = State::NEW.observing(true);
+    fn the_shadow_switch_survives_every_move() {
+        let state = State::NEW.in_shadow(true);
         for moved in [
             state.opened(OPENING),
             state.opened(OPENING).half_opened(9),
@@ -246,7 +249,7 @@ mod tests {
             state.disabled(),
             state.reset(),
         ] {
-            assert!(moved.is_observing(), "{moved:?}");
+            assert!(moved.is_in_shadow(), "{moved:?}");
             assert!(!moved.is_healthy());
         }
     }
@@ -301,14 +304,31 @@ mod tests {
 
     #[test]
     fn only_a_first_trip_or_one_after_a_healthy_time_starts_a_new_streak() {
-        let flap = Span::new(100, SPAN_DIGITS);
-        assert_eq!(State::NEW.streak_after_trip(50, flap), 0);
-        let returned = half_open().closed(flap.units(1_000));
-        assert_eq!(returned.streak_after_trip(1_100, flap), 1);
-        assert_eq!(returned.streak_after_trip(1_101, flap), 0);
-        assert_eq!(half_open().streak_after_trip(50, flap), 1);
-        let long = half_open().with_streak(STREAK.max() as u8);
-        assert_eq!(long.streak_after_trip(50, flap), STREAK.max() as u8);
-        assert_eq!(returned.reset().streak_after_trip(1_001, flap), 0);
+        assert_eq!(State::NEW.streak_after_trip(false), 0);
+        let returned = half_open().closed(1_000);
+        assert_eq!(returned.streak_after_trip(false), 1);
+        assert_eq!(returned.streak_after_trip(true), 0);
+        assert_eq!(half_open().streak_after_trip(false), 1);
+        let long = half_open().with_streak(MAX_STREAK);
+        assert_eq!(long.streak_after_trip(false), MAX_STREAK);
+        assert_eq!(returned.reset().streak_after_trip(false), 0);
+    }
+
+    #[test]
+    fn every_move_but_an_adjustment_keeps_the_cell() {
+        let state = State::NEW.adjusted();
+        assert_eq!(state.cell(), 1);
+        for moved in [
+            state.opened(OPENING),
+            state.opened(OPENING).half_opened(9),
+            state.opened(OPENING).half_opened(9).closed(3),
+            state.isolated(),
+            state.disabled(),
+            state.reset(),
+            state.in_shadow(true),
+        ] {
+            assert_eq!(moved.cell(), 1, "{moved:?}");
+            assert_eq!(moved.adjusted().cell(), 0, "{moved:?}");
+        }
     }
 }

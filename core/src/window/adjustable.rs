@@ -1,101 +1,188 @@
-//! A window whose rule, and whose breaker's configuration, can be replaced while calls go on.
+//! A window, and a breaker's settings, that can be replaced while calls go on.
+//!
+//! There are two cells, each with room for all settings. One bit of the state word says which is in
+//! force. Whoever adjusts writes the other cell in full; then one exchange of the state word flips the
+//! bit and steps the generation. So there is no moment at which half of an adjustment is in force. The
+//! window is empty afterwards, since its words carry another tag.
+//!
+//! A reader takes the numbers from the cell in force and then looks at the state word again. In the same
+//! generation they are whole, since a cell is written only while the other one is in force. Otherwise the
+//! generation is over, and so is whatever was to be decided in it.
+//!
+//! # Orderings
+//!
+//! | operation | ordering | because |
+//! | --------- | -------- | ------- |
+//! | the flip | release | who sees the bit sees the cell; all other changes of the state word are exchanges and continue its release sequence |
+//! | before a cell is read | acquire fence | pairs with the flip, however the state word was loaded: plainly or by a refused exchange |
+//! | after a cell was read | acquire fence | pairs with the fence below: who read a newer number sees at the second look that the generation is over |
+//! | before a cell is written | release fence | pairs with the fence above |
+//! | a cell's numbers, the second look | relaxed | ordered by the above |
 
 use crate::clock::Clock;
-use crate::config::{Config, ConfigCell};
 use crate::outcome::Outcome;
-use crate::sync::{Setting, const_unless_loom};
+use crate::settings::{Config, ConfigError, Settings, attempt};
+use crate::state::State;
+use crate::sync::{Flag, Held, Ordering, Word, const_unless_loom, fence};
+use crate::window::any::{AnyRule, Kind};
 use crate::window::call::Call;
-use crate::window::judge::{Judge, Verdict};
-use crate::window::slow::WithSlow;
-
-/// A window that can take over another one's rule.
-pub(crate) trait Adopt: Judge {
-    /// Takes over the rule of `like`, keeps the calls that it holds as far as the new rule has a use
-    /// for them, and judges these. Only one thread at a time may do so.
-    fn adopt<C: Clock>(&self, like: &Self, call: &Call<'_, C>) -> Verdict;
-}
-
-/// A window whose rule can be replaced, see [`Breaker::adjust`](crate::Breaker::adjust).
-/// Implemented by [`AnyWindow`](super::AnyWindow) and by [`WithSlow`] of two such windows.
-#[allow(private_bounds, reason = "sealed, as Window is")]
-pub trait Replaceable: Adopt {}
-
-#[allow(private_bounds, reason = "sealed, as Window is")]
-impl<W: Adopt> Replaceable for W {}
+use crate::window::cell::{Cell, Checked};
+use crate::window::judge::{Judge, Rule, Verdict};
+use crate::window::slow::judge_both;
+use crate::window::tagged::{own_content, sweep};
 
 /// Makes a breaker whose settings can be replaced while calls go on: see
 /// [`Breaker::adjust`](crate::Breaker::adjust).
 ///
-/// Costs nothing while closed. Whatever reads the configuration (a rejection, a probe, a transition)
-/// takes six loads more. Other breakers pay nothing for this ability.
+/// `WORDS` words hold the window, as in [`AnyWindow`](super::AnyWindow), and `SLOW` words the one for
+/// slow calls; 0 where there is never to be one. The configuration lies here too, so the breaker is
+/// given `()` in its place.
+///
+/// A success costs what the chosen window costs and a load more. Whatever reads the settings (a failure,
+/// a rejection, a probe, a transition) takes up to twelve loads more.
+///
+/// ```
+/// use nanobreaker_core::window::Adjustable;
+/// use nanobreaker_core::{Breaker, ManualClock, Settings};
+///
+/// let window = Adjustable::<8>::new(&Settings::DEFAULT)?;
+/// let breaker = Breaker::new(window, (), ManualClock::new(0));
+/// # assert!(breaker.allow().is_ok());
+/// # Ok::<(), nanobreaker_core::ConfigError>(())
+/// ```
 #[derive(Debug)]
-pub struct Adjustable<W> {
-    window: W,
-    config: ConfigCell,
-    /// 1 while somebody adjusts.
-    busy: Setting,
+pub struct Adjustable<const WORDS: usize, const SLOW: usize = 0> {
+    cells: [Cell; 2],
+    turn: Flag,
+    failed: [Word; WORDS],
+    slow: [Word; SLOW],
 }
 
-impl<W> Adjustable<W> {
+impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
     const_unless_loom! {
-        /// `window`, adjustable.
-        pub const fn new(window: W) -> Self {
-            Self {
-                window,
-                config: ConfigCell::empty(),
-                busy: Setting::new(0),
-            }
+        /// A window with these settings at first.
+        ///
+        /// # Errors
+        ///
+        /// A [`ConfigError`] for the first setting outside its limits.
+        pub const fn new(settings: &Settings) -> Result<Self, ConfigError> {
+            const { assert!(WORDS > 0, "a window takes at least one word") };
+            let checked = attempt!(Checked::new(settings, WORDS, SLOW));
+            Ok(Self {
+                cells: [Cell::new(&checked), Cell::new(&checked)],
+                turn: Flag::new(),
+                failed: Word::zeroes(),
+                slow: Word::zeroes(),
+            })
         }
     }
-}
 
-#[allow(private_bounds, reason = "sealed, as Window is")]
-impl<W: Adopt> Adjustable<W> {
-    /// Whether nobody else adjusts; from here on nobody else does until [`leave`](Self::leave).
-    pub(crate) fn enter(&self) -> bool {
-        self.busy.take()
+    /// `settings` if each is within its limits.
+    pub(crate) fn check(settings: &Settings) -> Result<Checked, ConfigError> {
+        Checked::new(settings, WORDS, SLOW)
     }
 
-    pub(crate) fn leave(&self) {
-        self.busy.store(0);
+    /// Takes the turn to adjust, unless somebody has it.
+    pub(crate) fn take_turn(&self) -> Option<Held<'_>> {
+        self.turn.take()
     }
 
-    pub(crate) fn configure(&self, config: &Config) {
-        self.config.store(config);
+    /// Whether `checked` is what is in force in `state`. For who has the turn.
+    pub(crate) fn is_in_force(&self, state: State, checked: &Checked) -> bool {
+        self.cell(state).holds(checked)
     }
 
-    pub(crate) fn adopt<C: Clock>(&self, like: &W, call: &Call<'_, C>) -> Verdict {
-        self.window.adopt(like, call)
+    /// Writes `checked` into the cell that is not in force in `state`. For who has the turn.
+    pub(crate) fn prepare(&self, state: State, checked: &Checked) {
+        fence(Ordering::Release);
+        let [first, second] = &self.cells;
+        let other = if state.cell() == 0 { second } else { first };
+        other.store(checked);
     }
-}
 
-impl<W: Judge> Judge for Adjustable<W> {
     #[inline]
-    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        self.window.count(bad, call)
+    fn cell(&self, state: State) -> &Cell {
+        let [first, second] = &self.cells;
+        if state.cell() == 0 { first } else { second }
+    }
+
+    /// What `read` finds in the cell that is in force in `seen`, which was loaded from `word`. Where the
+    /// settings have changed since: what the word holds now.
+    #[inline]
+    pub(crate) fn read<T>(
+        &self,
+        word: &Word,
+        seen: State,
+        read: impl FnOnce(&Cell) -> T,
+    ) -> Result<T, State> {
+        fence(Ordering::Acquire);
+        let answer = read(self.cell(seen));
+        fence(Ordering::Acquire);
+        let now = State::from_raw(word.load(Ordering::Relaxed));
+        if now.generation() == seen.generation() {
+            Ok(answer)
+        } else {
+            Err(now)
+        }
+    }
+
+    /// Whether a success changes nothing in the windows of this call's generation: nothing judges slow
+    /// calls, and the window is a failure ring or a sum that is 0. Needs no whole settings: were the
+    /// cell another one's meanwhile, the call would be stale, and that changes nothing either.
+    #[inline]
+    fn is_at_rest<C>(&self, call: &Call<'_, C>) -> bool {
+        const RING: u32 = Kind::Failures as u32;
+        const CUSUM: u32 = Kind::Cusum as u32;
+        // As before any reading of a cell. Without it a thread that sees the flip could find the kind of
+        // window that the cell held before, and a success would be lost.
+        fence(Ordering::Acquire);
+        match self.cell(call.state()).kinds() {
+            RING => true,
+            // Relaxed: see `CusumRule::count`.
+            CUSUM => self
+                .failed
+                .first()
+                .is_some_and(|word| own_content(word.load(Ordering::Relaxed), call) == 0),
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn judge_by_rule<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
+        let Ok((failed, slow)) = self.read(call.state_word(), call.state(), Cell::rules) else {
+            return Verdict::Stale;
+        };
+        let count = |rule: Option<AnyRule>, words, bad| match rule {
+            Some(rule) => rule.count(words, bad, call),
+            None => Verdict::Holds,
+        };
+        judge_both(
+            outcome,
+            slow.is_some(),
+            |bad| count(failed, &self.failed, bad),
+            |bad| count(slow, &self.slow, bad),
+        )
+    }
+}
+
+impl<const WORDS: usize, const SLOW: usize> Judge for Adjustable<WORDS, SLOW> {
+    type Config = ();
+
+    #[inline]
+    fn config(&self, (): &(), word: &Word, seen: State) -> Result<Config, State> {
+        self.read(word, seen, Cell::config)
     }
 
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        self.window.judge(outcome, call)
-    }
-
-    #[inline]
-    fn config(&self) -> Option<Config> {
-        self.config.load()
+        if outcome == Outcome::Success && self.is_at_rest(call) {
+            return Verdict::Holds;
+        }
+        self.judge_by_rule(outcome, call)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        self.window.sweep(call);
-    }
-}
-
-impl<F: Adopt, S: Adopt> Adopt for WithSlow<F, S> {
-    fn adopt<C: Clock>(&self, like: &Self, call: &Call<'_, C>) -> Verdict {
-        let (failed, slow) = self.windows();
-        let (like_failed, like_slow) = like.windows();
-        failed
-            .adopt(like_failed, call)
-            .and(slow.adopt(like_slow, call))
+        sweep(&self.failed, call);
+        sweep(&self.slow, call);
     }
 }

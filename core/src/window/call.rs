@@ -1,117 +1,96 @@
 //! One call on its way into a window.
 
 use crate::clock::Clock;
-use crate::state::State;
-use crate::sync::{Ordering, Raw, Word, fence};
-
-/// How a window's words are laid out.
-pub(crate) trait Layout: Copy {
-    /// Whether it can change while calls go on.
-    const CHANGES: bool;
-
-    /// Whether the words are still laid out like this.
-    fn stands(self) -> bool;
-}
-
-/// For ever the same.
-#[derive(Clone, Copy)]
-pub(crate) struct Fixed;
-
-impl Layout for Fixed {
-    const CHANGES: bool = false;
-
-    #[inline]
-    fn stands(self) -> bool {
-        true
-    }
-}
+use crate::state::{Span, State};
+use crate::sync::{Ordering, Raw, Word};
 
 /// One call of a generation that is about to enter the window.
-pub(crate) struct Call<'a, C, L = Fixed> {
-    state: &'a Word,
+pub(crate) struct Call<'a, C> {
+    word: &'a Word,
     clock: &'a C,
-    /// Half of it is empty. Compilers may read 32 bits here, and a processor that has just stored
-    /// fewer can't forward them: that costs more than all the rest of a failure.
-    generation: u32,
-    layout: L,
+    seen: State,
 }
 
 impl<'a, C> Call<'a, C> {
+    /// A call of the generation that `seen`, loaded from the state word, is in.
     #[inline]
-    pub(crate) fn new(state: &'a Word, clock: &'a C, generation: u16) -> Self {
-        Self {
-            state,
-            clock,
-            generation: generation.into(),
-            layout: Fixed,
-        }
+    pub(crate) fn new(word: &'a Word, clock: &'a C, seen: State) -> Self {
+        Self { word, clock, seen }
     }
 
-    /// The same call, where the window's words are laid out like this.
+    /// The state in which the call ended: of the generation in which it was admitted.
     #[inline]
-    pub(crate) fn under<L: Layout>(&self, layout: L) -> Call<'a, C, L> {
-        let Self {
-            state,
-            clock,
-            generation,
-            ..
-        } = *self;
-        Call {
-            state,
-            clock,
-            generation,
-            layout,
-        }
+    pub(crate) fn state(&self) -> State {
+        self.seen
     }
 
-    /// The same call in the generation that the breaker is in now.
-    pub(crate) fn in_present_generation(&self) -> Self {
-        // Relaxed: the state word stands alone.
-        let generation = State::from_raw(self.state.load(Ordering::Relaxed)).generation();
-        Self::new(self.state, self.clock, generation)
+    /// The state word.
+    #[inline]
+    pub(crate) fn state_word(&self) -> &'a Word {
+        self.word
+    }
+
+    /// The generation in which the call was admitted.
+    #[inline]
+    pub(crate) fn generation(&self) -> u16 {
+        self.seen.generation()
+    }
+
+    /// The generation that the breaker is in now.
+    ///
+    /// Ask after the word in question was loaded with acquire. A word of a later generation was
+    /// stored with release by a thread that had seen the state word in that generation, so this
+    /// load then sees it too.
+    #[inline]
+    pub(crate) fn present_generation(&self) -> u16 {
+        // Relaxed: ordered behind the acquire load of the window's word, see above.
+        State::from_raw(self.word.load(Ordering::Relaxed)).generation()
+    }
+
+    /// Whether the breaker is still in this call's generation; see
+    /// [`present_generation`](Self::present_generation).
+    #[inline]
+    pub(crate) fn is_current(&self) -> bool {
+        self.present_generation() == self.generation()
     }
 }
 
-impl<C: Clock, L> Call<'_, C, L> {
+impl<C: Clock> Call<'_, C> {
     /// Reads the clock.
+    #[inline]
     pub(crate) fn now(&self) -> Raw {
         self.clock.now_ms() as Raw
     }
 }
 
-impl<C, L: Layout> Call<'_, C, L> {
-    /// The generation in which the call was admitted.
-    #[inline]
-    pub(crate) fn generation(&self) -> u16 {
-        self.generation as u16
-    }
+/// A call's reading of the clock, for windows that may hold times that are newer.
+///
+/// Then this thread stalled after it read the clock, or the clock was set back. The clock is read
+/// again while that brings a later reading: a thread may stall more than once. What is still newer
+/// afterwards is from before the clock was set back.
+#[derive(Clone, Copy)]
+pub(super) struct Reading {
+    pub(super) now: Raw,
+    /// Times that are newer than `now` are from before the clock was set back.
+    pub(super) was_set_back: bool,
+}
 
-    /// Whether the breaker is still in this call's generation.
-    ///
-    /// Ask after the word in question was loaded with acquire. A word of a later generation was
-    /// stored with release by a thread that had seen the state word in that generation, so this
-    /// load then sees it too.
-    pub(crate) fn is_current(&self) -> bool {
-        // Relaxed: ordered behind the acquire load of the window's word, see above.
-        State::from_raw(self.state.load(Ordering::Relaxed)).generation() == self.generation()
-    }
-
-    /// Whether the window's words are still laid out as when this call read its rule.
-    ///
-    /// Ask after the word in question was loaded with acquire, as for [`is_current`](Self::is_current):
-    /// who lays the words out anew first says so, and then changes each of them with release.
-    #[inline]
-    pub(crate) fn layout_stands(&self) -> bool {
-        self.layout.stands()
-    }
-
-    /// The same, after words were loaded relaxed.
-    #[inline]
-    pub(crate) fn layout_still_stands(&self) -> bool {
-        if L::CHANGES {
-            // Acquire: pairs with the release by which words are laid out anew.
-            fence(Ordering::Acquire);
+impl Reading {
+    pub(super) fn new<C: Clock>(call: &Call<'_, C>) -> Self {
+        Self {
+            now: call.now(),
+            was_set_back: false,
         }
-        self.layout.stands()
+    }
+
+    /// Reads the clock again, having met a newer time.
+    pub(super) fn again<C: Clock>(self, call: &Call<'_, C>) -> Self {
+        let now = call.now();
+        // The unit of one millisecond: only the order of the two readings matters.
+        let advanced = Span::new(1, 1).is_ahead(now, self.now, Raw::MAX);
+        Self {
+            now: if advanced { now } else { self.now },
+            was_set_back: !advanced,
+        }
     }
 }

@@ -1,10 +1,11 @@
-//! What the breaker asks of a window, and what a window may ask of the breaker.
+//! What the breaker asks of a window.
 
 use crate::clock::Clock;
-use crate::config::Config;
 use crate::outcome::Outcome;
+use crate::settings::Config;
+use crate::state::State;
 use crate::sync::Word;
-use crate::window::call::{Call, Layout};
+use crate::window::call::Call;
 use crate::window::tagged;
 
 /// What a window says to one more outcome.
@@ -13,8 +14,10 @@ use crate::window::tagged;
 pub(crate) enum Verdict {
     /// Not enough to trip.
     Holds,
-    /// Enough to trip.
+    /// Enough failed calls to trip.
     Trips,
+    /// Enough slow calls to trip.
+    TripsBySlow,
     /// The generation ended meanwhile; nothing was written over it.
     Stale,
 }
@@ -23,90 +26,28 @@ impl Verdict {
     pub(crate) const fn of(trips: bool) -> Self {
         if trips { Self::Trips } else { Self::Holds }
     }
-
-    /// What two windows say together.
-    pub(crate) const fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Trips, _) | (_, Self::Trips) => Self::Trips,
-            (Self::Stale, _) | (_, Self::Stale) => Self::Stale,
-            (Self::Holds, Self::Holds) => Self::Holds,
-        }
-    }
 }
 
 /// The inside of a window.
 pub(crate) trait Judge {
-    /// Takes in one call that was good or bad.
-    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict;
+    /// What the breaker keeps beside the window: its configuration, unless the window does.
+    type Config;
+
+    /// The configuration that is in force in `seen`, which was loaded from `word`; `own` is what the
+    /// breaker keeps. Where the settings have changed since: what the word holds now.
+    fn config(&self, own: &Self::Config, word: &Word, seen: State) -> Result<Config, State>;
 
     /// Takes in one call's outcome: success, slow or failure.
-    #[inline]
-    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        self.count(outcome != Outcome::Success, call)
-    }
+    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict;
 
-    /// Whether this window judges anything at all.
-    #[inline]
-    fn is_there(&self) -> bool {
-        true
-    }
-
-    /// The configuration that stands in for the breaker's own, where the window holds one.
-    #[inline]
-    fn config(&self) -> Option<Config> {
-        None
-    }
-
-    /// Forgets generations long gone; see [`tagged::sweep`].
+    /// Empties the words of generations long gone; see [`tagged::sweep`].
     fn sweep<C>(&self, call: &Call<'_, C>);
-
-    /// To be called as `call`'s generation begins.
-    fn sweep_if_due<C>(&self, call: &Call<'_, C>) {
-        if tagged::sweep_is_due(call.generation()) {
-            self.sweep(call);
-        }
-    }
 }
 
-/// A window that may be missing, where a file or a person chooses; one that is holds whatever comes.
-impl<W: Judge> Judge for Option<W> {
-    #[inline]
-    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        match self {
-            Some(window) => window.count(bad, call),
-            None => Verdict::Holds,
-        }
-    }
-
-    #[inline]
-    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        match self {
-            Some(window) => window.judge(outcome, call),
-            None => Verdict::Holds,
-        }
-    }
-
-    #[inline]
-    fn is_there(&self) -> bool {
-        self.is_some()
-    }
-
-    fn sweep<C>(&self, call: &Call<'_, C>) {
-        if let Some(window) = self {
-            window.sweep(call);
-        }
-    }
-}
-
-/// A window that is a rule beside its words.
+/// A rule that judges calls which are good or bad, by what it keeps in words.
 pub(crate) trait Rule {
-    /// See [`Judge::count`].
-    fn count<C: Clock, L: Layout>(
-        &self,
-        words: &[Word],
-        bad: bool,
-        call: &Call<'_, C, L>,
-    ) -> Verdict;
+    /// Takes in one call.
+    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict;
 }
 
 /// A rule with words of its own.
@@ -116,7 +57,22 @@ pub(crate) struct Ruled<R, const WORDS: usize> {
     pub(crate) words: [Word; WORDS],
 }
 
-impl<R: Rule, const WORDS: usize> Judge for Ruled<R, WORDS> {
+/// A window that judges calls which are good or bad: one that can stand beside another.
+pub(crate) trait Counts {
+    /// Whether it judges anything at all.
+    #[inline]
+    fn is_there(&self) -> bool {
+        true
+    }
+
+    /// Takes in one call.
+    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict;
+
+    /// See [`Judge::sweep`].
+    fn sweep<C>(&self, call: &Call<'_, C>);
+}
+
+impl<R: Rule, const WORDS: usize> Counts for Ruled<R, WORDS> {
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
         self.rule.count(&self.words, bad, call)
@@ -126,3 +82,61 @@ impl<R: Rule, const WORDS: usize> Judge for Ruled<R, WORDS> {
         tagged::sweep(&self.words, call);
     }
 }
+
+/// A window that may be missing, where a file or a person chooses; one that is holds whatever comes.
+impl<W: Counts> Counts for Option<W> {
+    #[inline]
+    fn is_there(&self) -> bool {
+        self.is_some()
+    }
+
+    #[inline]
+    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
+        match self {
+            Some(window) => window.count(bad, call),
+            None => Verdict::Holds,
+        }
+    }
+
+    fn sweep<C>(&self, call: &Call<'_, C>) {
+        if let Some(window) = self {
+            window.sweep(call);
+        }
+    }
+}
+
+/// Every such window is a breaker's whole window too: an outcome is bad unless it is a success.
+impl<W: Counts> Judge for W {
+    type Config = Config;
+
+    #[inline]
+    fn config(&self, own: &Config, _: &Word, _: State) -> Result<Config, State> {
+        Ok(*own)
+    }
+
+    #[inline]
+    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
+        self.count(outcome != Outcome::Success, call)
+    }
+
+    fn sweep<C>(&self, call: &Call<'_, C>) {
+        Counts::sweep(self, call);
+    }
+}
+
+/// Makes `$window`, a tuple struct over a window, a window.
+macro_rules! counts_by_its_inside {
+    ($window:ident $(<const $n:ident: usize>)?) => {
+        impl $(<const $n: usize>)? Counts for $window $(<$n>)? {
+            #[inline]
+            fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
+                self.0.count(bad, call)
+            }
+
+            fn sweep<C>(&self, call: &Call<'_, C>) {
+                Counts::sweep(&self.0, call);
+            }
+        }
+    };
+}
+pub(super) use counts_by_its_inside;

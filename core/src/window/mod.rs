@@ -4,52 +4,82 @@
 //! | ------ | -------- | --------------- | --------------- |
 //! | [`Failures`] | K failures within a time | nothing | a clock read, up to K loads, one exchange |
 //! | [`Consecutive`] | K failures with no success between | a load (an exchange after a failure) | one exchange |
-//! | [`Calls`] | a failure rate over the last N calls | a load if all N succeeded, else 1–3 exchanges | 1–3 exchanges |
+//! | [`Cusum`] | evidence that the dependency is broken | a load (an exchange after a failure) | one exchange |
+//! | [`Calls`] | a failure rate over the last N calls | a load if all N succeeded, else 1–2 exchanges | 1–2 exchanges |
 //! | [`Time`] | a failure rate over the last T | a clock read, one exchange | the same, and a sum over the buckets |
+//! | [`Custom`] | what a [`Policy`] of your own says | what that costs | what that costs |
 //!
 //! [`StripedTime`] is [`Time`] for many cores: a success writes to memory of its own stripe only.
-//! [`WithSlow`] sets a second window beside the first that judges slow calls; [`AnyWindow`] chooses
-//! at run time, and within [`Adjustable`] it can be replaced while calls go on.
-//!
-//! # The rule for all windows
-//!
-//! Every word carries the generation that wrote it as a tag, so nothing has to be cleared when a
-//! generation ends. Tags are compared for equality only. A word with another tag may be replaced
-//! only after the state word was seen to be still in the writer's generation *after* that word was
-//! loaded, and by an exchange from the loaded value: otherwise a stalled thread of the last
-//! generation would write over the present one.
+//! [`WithSlow`] sets a second window beside the first that judges slow calls. [`AnyWindow`] chooses
+//! at run time, and [`Adjustable`] can be replaced while calls go on. [`Fixed`] has its settings in its
+//! type, for firmware that counts bytes.
 
 mod adjustable;
 mod any;
 mod call;
 mod calls;
+mod cell;
 mod consecutive;
+mod cusum;
 mod divisor;
 mod failures;
 mod judge;
-mod parts;
-mod rate;
+mod laps;
+mod logarithm;
+mod policy;
+mod preset;
 mod slow;
 mod striped;
 mod tagged;
 mod time;
+mod turn;
 
-pub use adjustable::{Adjustable, Replaceable};
+pub use adjustable::Adjustable;
 pub use any::AnyWindow;
 pub use calls::{Calls, calls_words};
 pub use consecutive::Consecutive;
+pub use cusum::Cusum;
 pub use failures::Failures;
+pub use policy::{Custom, Policy};
+pub use preset::{Fixed, Preset};
 pub use slow::WithSlow;
 pub use striped::{StripedTime, Stripes};
 pub use time::Time;
 
+use crate::settings::Config;
+
 pub(crate) use call::Call;
+pub(crate) use cell::Checked;
 pub(crate) use judge::{Judge, Verdict};
+pub(crate) use tagged::{sweep, sweep_is_due};
 
 /// A breaker's memory of recent calls. Implemented by the types of this module only: how words may
 /// be written is a protocol between the window and the breaker.
 #[allow(private_bounds, reason = "sealed: the protocol is the breaker's own")]
-pub trait Window: Judge {}
+pub trait Window: Judge<Config = Self::Settings> {
+    /// What the breaker keeps beside the window: its [`Config`], or `()` where the window
+    /// holds all settings itself.
+    type Settings;
+}
 
 #[allow(private_bounds, reason = "see Window")]
-impl<W: Judge> Window for W {}
+impl<W: judge::Counts> Window for W {
+    type Settings = Config;
+}
+
+#[allow(private_bounds, reason = "see Window")]
+impl<F: judge::Counts, S: judge::Counts> Window for WithSlow<F, S> {
+    type Settings = Config;
+}
+
+impl<P: Policy> Window for Custom<P> {
+    type Settings = Config;
+}
+
+impl<const WORDS: usize, const SLOW: usize> Window for Adjustable<WORDS, SLOW> {
+    type Settings = ();
+}
+
+impl<P: Preset, const WORDS: usize> Window for Fixed<P, WORDS> {
+    type Settings = ();
+}

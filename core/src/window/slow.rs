@@ -2,26 +2,30 @@
 
 use crate::clock::Clock;
 use crate::outcome::Outcome;
+use crate::settings::Config;
+use crate::state::State;
+use crate::sync::Word;
 use crate::window::call::Call;
-use crate::window::judge::{Judge, Verdict};
+use crate::window::judge::{Counts, Judge, Verdict};
 
 /// Two windows side by side: one judges failed calls, one slow calls. Either may trip.
 ///
-/// A [slow](Outcome::Slow) call is good to the first and bad to the second; a failed call the other
-/// way round. Both windows take in every call, so a call costs what both cost. Where the second is
-/// an `Option` that is `None`, or [`AnyWindow::missing`](super::AnyWindow::missing), a slow call is a failure to the first.
+/// A [slow](Outcome::Slow) call is good to the first and bad to the second, a failed call the other
+/// way round, and a [slow failure](Outcome::SlowFailure) is bad to both. Both windows take in every
+/// call, so a call costs what both cost. Where the second is an `Option` that is `None`, a slow call is
+/// a failure to the first.
 ///
 /// ```
-/// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, window::{Calls, WithSlow}};
+/// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, Rate, window::{Calls, WithSlow}};
 ///
-/// let failed = Calls::<1>::new(20, 50, 10)?;
-/// let slow = Calls::<1>::new(20, 80, 10)?;
+/// let failed = Calls::<1>::new(20, Rate::percent(50).min_calls(10))?;
+/// let slow = Calls::<1>::new(20, Rate::percent(80).min_calls(10))?;
 /// let window = WithSlow::new(failed, slow);
 /// let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
 /// for _ in 0..10 {
 ///     breaker.allow()?.slow();
 /// }
-/// assert_eq!(breaker.snapshot().phase, Phase::Open);
+/// assert_eq!(breaker.phase(), Phase::Open);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -35,31 +39,44 @@ impl<F, S> WithSlow<F, S> {
     pub const fn new(failed: F, slow: S) -> Self {
         Self { failed, slow }
     }
+}
 
-    pub(super) const fn windows(&self) -> (&F, &S) {
-        (&self.failed, &self.slow)
+/// Takes in one outcome for two windows: `failed` judges failed calls, `slow` slow ones.
+#[inline]
+pub(super) fn judge_both(
+    outcome: Outcome,
+    slow_is_judged: bool,
+    failed: impl FnOnce(bool) -> Verdict,
+    slow: impl FnOnce(bool) -> Verdict,
+) -> Verdict {
+    let is_slow = matches!(outcome, Outcome::Slow | Outcome::SlowFailure);
+    let is_failure = match outcome {
+        Outcome::Failure | Outcome::SlowFailure => true,
+        Outcome::Slow => !slow_is_judged,
+        _ => false,
+    };
+    // Both windows take the call in, whatever the first one says.
+    match (failed(is_failure), slow(is_slow)) {
+        (Verdict::Trips, _) => Verdict::Trips,
+        (_, Verdict::Trips) => Verdict::TripsBySlow,
+        (Verdict::Stale, _) | (_, Verdict::Stale) => Verdict::Stale,
+        (first, _) => first,
     }
 }
 
-impl<F: Judge, S: Judge> Judge for WithSlow<F, S> {
+impl<F: Counts, S: Counts> Judge for WithSlow<F, S> {
+    type Config = Config;
+
     #[inline]
-    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        self.judge(
-            if bad {
-                Outcome::Failure
-            } else {
-                Outcome::Success
-            },
-            call,
-        )
+    fn config(&self, own: &Config, _: &Word, _: State) -> Result<Config, State> {
+        Ok(*own)
     }
 
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        let is_slow = outcome == Outcome::Slow;
-        let is_failure = outcome == Outcome::Failure || (is_slow && !self.slow.is_there());
-        let failed = self.failed.count(is_failure, call);
-        failed.and(self.slow.count(is_slow, call))
+        let failed = |bad| self.failed.count(bad, call);
+        let slow = |bad| self.slow.count(bad, call);
+        judge_both(outcome, self.slow.is_there(), failed, slow)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
@@ -72,14 +89,14 @@ impl<F: Judge, S: Judge> Judge for WithSlow<F, S> {
 mod tests {
     use super::*;
     use crate::window::{Calls, Consecutive};
-    use crate::{Breaker, Config, ManualClock, Phase};
+    use crate::{Breaker, ManualClock, Phase, Rate};
 
-    fn phase_after<F: Judge, S: Judge>(window: WithSlow<F, S>, outcomes: &[Outcome]) -> Phase {
+    fn phase_after<F: Counts, S: Counts>(window: WithSlow<F, S>, outcomes: &[Outcome]) -> Phase {
         let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
         for outcome in outcomes {
             breaker.allow().unwrap().record(*outcome);
         }
-        breaker.snapshot().phase
+        breaker.phase()
     }
 
     #[test]
@@ -87,7 +104,7 @@ mod tests {
         let windows = || {
             WithSlow::new(
                 Consecutive::new(2).unwrap(),
-                Calls::<1>::new(4, 75, 4).unwrap(),
+                Calls::<1>::new(4, Rate::percent(75).min_calls(4)).unwrap(),
             )
         };
         use Outcome::{Failure, Slow, Success};

@@ -6,12 +6,12 @@
 //! the breaker trips.
 
 use crate::clock::Clock;
-use crate::config::ConfigError;
+use crate::settings::{ConfigError, Rate, attempt};
 use crate::sync::{Word, array_of, const_unless_loom};
 use crate::window::call::Call;
-use crate::window::judge::{Judge, Verdict};
-use crate::window::tagged;
-use crate::window::time::TimeRule;
+use crate::window::judge::{Counts, Verdict};
+use crate::window::tagged::sweep;
+use crate::window::time::{Rows, TimeRule};
 
 /// Tells which stripe the present thread, core or interrupt counts in.
 ///
@@ -43,7 +43,7 @@ pub trait Stripes {
 /// loads, most of them from other cores' caches, for each failure.
 ///
 /// ```
-/// use nanobreaker_core::{Breaker, Config, ManualClock, Phase};
+/// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, Rate};
 /// use nanobreaker_core::window::{StripedTime, Stripes};
 ///
 /// #[derive(Clone, Copy)]
@@ -56,17 +56,18 @@ pub trait Stripes {
 ///         # */
 ///     }
 /// }
-/// let window = StripedTime::<Core, 8, 10>::new(10_000, 10, 50, 4, Core)?;
+/// let window = StripedTime::<Core, 8, 10>::new(10_000, 10, Rate::percent(50).min_calls(4), Core)?;
 /// let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
 /// for _ in 0..4 {
 ///     breaker.allow()?.failure();
 /// }
-/// assert_eq!(breaker.snapshot().phase, Phase::Open);
+/// assert_eq!(breaker.phase(), Phase::Open);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct StripedTime<S, const STRIPES: usize, const BUCKETS: usize> {
     rule: TimeRule,
+    turn: Word,
     stripes: S,
     good: [Row<BUCKETS>; STRIPES],
     bad: Row<BUCKETS>,
@@ -102,25 +103,22 @@ impl<S: Copy, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES
         pub const fn new(
             span_ms: u64,
             buckets: u32,
-            failure_rate_percent: u32,
-            min_calls: u32,
+            rate: Rate,
             stripes: S,
         ) -> Result<Self, ConfigError> {
             const { assert!(STRIPES > 0, "a striped window needs a stripe") };
-            match TimeRule::new(span_ms, buckets, failure_rate_percent, min_calls, BUCKETS) {
-                Ok(rule) => Ok(Self {
-                    rule,
-                    stripes,
-                    good: Row::many(),
-                    bad: Row::new(),
-                }),
-                Err(error) => Err(error),
-            }
+            Ok(Self {
+                rule: attempt!(TimeRule::new(span_ms, buckets, rate, BUCKETS)),
+                turn: Word::new(0),
+                stripes,
+                good: Row::many(),
+                bad: Row::new(),
+            })
         }
     }
 }
 
-impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Judge
+impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Counts
     for StripedTime<S, STRIPES, BUCKETS>
 {
     #[inline]
@@ -129,13 +127,19 @@ impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Judge
         let Some(own) = self.good.get(self.stripes.stripe() % STRIPES.max(1)) else {
             return Verdict::Holds;
         };
-        let good = self.good.iter().map(|row| &row.0[..]);
-        self.rule.enter(&own.0, good, &self.bad.0, bad, call)
+        let rows = Rows {
+            turn: &self.turn,
+            own: &own.0,
+            good: self.good.iter().map(|row| &row.0[..]),
+            bad: &self.bad.0,
+        };
+        self.rule.enter(rows, bad, call)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
+        sweep(core::slice::from_ref(&self.turn), call);
         for row in self.good.iter().chain([&self.bad]) {
-            tagged::sweep(&row.0, call);
+            sweep(&row.0, call);
         }
     }
 }
@@ -158,9 +162,11 @@ mod tests {
     fn calls_in_any_stripe_add_up_to_what_the_plain_window_counts() {
         let stripe = Cell::new(0);
         let clock = ManualClock::new(0);
-        let striped = StripedTime::<_, 4, 5>::new(1_000, 5, 40, 20, &stripe).unwrap();
+        let striped =
+            StripedTime::<_, 4, 5>::new(1_000, 5, Rate::percent(40).min_calls(20), &stripe)
+                .unwrap();
         let striped = Breaker::new(striped, Config::DEFAULT, &clock);
-        let plain = Time::<5>::new(1_000, 5, 40, 20).unwrap();
+        let plain = Time::<5>::new(1_000, 5, Rate::percent(40).min_calls(20)).unwrap();
         let plain = Breaker::new(plain, Config::DEFAULT, &clock);
         let mut random = 12_345_u32;
         let mut trips = 0;
@@ -188,15 +194,16 @@ mod tests {
     #[test]
     fn the_call_that_fills_the_minimum_is_judged_in_any_stripe() {
         let stripe = Cell::new(0);
-        let window = StripedTime::<_, 4, 5>::new(1_000, 5, 50, 4, &stripe).unwrap();
+        let window =
+            StripedTime::<_, 4, 5>::new(1_000, 5, Rate::percent(50).min_calls(4), &stripe).unwrap();
         let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
         for outcome in [Outcome::Failure, Outcome::Success, Outcome::Failure] {
             stripe.set(stripe.get() + 1);
             breaker.allow().unwrap().record(outcome);
         }
-        assert_eq!(breaker.snapshot().phase, Phase::Closed);
+        assert_eq!(breaker.phase(), Phase::Closed);
         stripe.set(7);
         breaker.allow().unwrap().success();
-        assert_eq!(breaker.snapshot().phase, Phase::Open);
+        assert_eq!(breaker.phase(), Phase::Open);
     }
 }

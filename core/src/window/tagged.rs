@@ -1,108 +1,95 @@
-//! Window words: a generation's tag in the highest bits, the window's own content below.
+//! The one loop in which words of a window change, and how they are swept.
+//!
+//! # The rule of all windows
+//!
+//! Every word carries the generation that wrote it as a tag, so nothing has to be cleared when a
+//! generation ends. Tags are compared for equality only. A word with another tag counts as empty, and
+//! it may be replaced only after the state word was seen to be still in the writer's generation
+//! *after* that word was loaded. Otherwise a stalled thread of the last generation would write over
+//! the present one.
+//!
+//! # Orderings
+//!
+//! | access | ordering | because |
+//! | ------ | -------- | ------- |
+//! | the word's load, a refused exchange | acquire | pairs with the exchange of a later generation: the look at the state that follows is then at least as new |
+//! | the exchange | release | publishes that its thread saw the state in this generation |
+//! | the look at the state | relaxed | ordered behind the acquire above |
 
-use crate::state::GENERATION_BITS;
+use crate::state::{GENERATION_BITS, content, tag, tagged};
 use crate::sync::{Ordering, Raw, Word};
-use crate::window::call::{Call, Layout};
+use crate::window::call::Call;
 
-/// Bits left for the content.
-pub(crate) const CONTENT_BITS: u32 = Raw::BITS - GENERATION_BITS;
-
-const CONTENT: Raw = (1 << CONTENT_BITS) - 1;
-
-/// `content` under the tag of `generation`.
-pub(crate) const fn tagged(generation: u16, content: Raw) -> Raw {
-    ((generation as Raw) << CONTENT_BITS) | (content & CONTENT)
-}
-
-/// The generation that wrote this word.
-pub(crate) const fn tag(word: Raw) -> u16 {
-    (word >> CONTENT_BITS) as u16
-}
-
-/// The word's content.
-pub(crate) const fn content(word: Raw) -> Raw {
-    word & CONTENT
-}
-
-/// The content as `call`'s generation sees it: 0, which every window takes for "empty", where the
-/// word is another generation's; `None` where the call's own generation is over, or the words are no
-/// longer laid out as it knows them, so that the word must not be touched.
+/// Changes `word` for `call`: `decide` gets its content, 0 where another generation wrote it, and
+/// answers with the content to store and with what to return. The same content is not stored again.
 ///
-/// `word` must have been loaded with acquire.
+/// `None` where the call's generation is over: then nothing was changed.
 #[inline]
-pub(crate) fn content_for<C, L: Layout>(word: Raw, call: &Call<'_, C, L>) -> Option<Raw> {
-    if !call.layout_stands() {
-        None
-    } else if tag(word) == call.generation() {
-        Some(content(word))
-    } else if call.is_current() {
-        Some(0)
-    } else {
-        None
+pub(super) fn update<C, A>(
+    word: &Word,
+    call: &Call<'_, C>,
+    mut decide: impl FnMut(Raw) -> (Raw, A),
+) -> Option<A> {
+    let generation = call.generation();
+    let mut seen = word.first_load(Ordering::Acquire);
+    loop {
+        let there = own_content(seen, call);
+        if tag(seen) != generation && !call.is_current() {
+            return None;
+        }
+        let (new, answer) = decide(there);
+        if new == there {
+            return Some(answer);
+        }
+        let new = tagged(generation, new);
+        match word.exchange(seen, new, Ordering::Release, Ordering::Acquire) {
+            Ok(()) => return Some(answer),
+            Err(now) => seen = now,
+        }
     }
 }
 
-/// What `call`'s generation has put into `word`: 0 where another one did. For who writes nothing, or
-/// only where there is something: a word of one's own generation can be loaded relaxed.
+/// What `call`'s generation has put into a word that holds `value`: 0 where another one did.
 #[inline]
-pub(crate) fn own_content<C, L: Layout>(word: Raw, call: &Call<'_, C, L>) -> Raw {
-    if tag(word) == call.generation() {
-        content(word)
+pub(super) fn own_content<C>(value: Raw, call: &Call<'_, C>) -> Raw {
+    if tag(value) == call.generation() {
+        content(value)
     } else {
         0
     }
 }
 
-/// Empties all words, whatever they hold, for another layout.
-///
-/// Each becomes another value than it was, so that the exchange of a thread that loaded it before
-/// fails: that thread then loads it again, with acquire, and finds that the layout no longer stands.
-/// Empty is empty under any tag; so the tag makes the difference.
-pub(crate) fn clear(words: &[Word]) {
-    for word in words {
-        // Release: pairs with the acquire of those threads.
-        let _ = word.update(Ordering::Release, Ordering::Relaxed, |seen| {
-            core::ops::ControlFlow::<(), Raw>::Continue(tagged(tag(seen).wrapping_add(1), 0))
-        });
-    }
-}
+/// A quarter of all generations.
+const QUARTER: u16 = 1 << (GENERATION_BITS - 2);
 
-/// Empties the words of generations long gone, before their tag's number comes round again.
-///
-/// Called when a generation begins whose number is 0 or half the range. Words whose tag lies in the
-/// other half are then at most half the range old, and no number is used again before all words of
-/// its earlier use were swept.
-pub(crate) fn sweep<C, L: Layout>(words: &[Word], call: &Call<'_, C, L>) {
-    const HALF: u16 = 1 << (GENERATION_BITS - 1);
-    for word in words {
-        // Acquire, release: the rule of all windows, see the module's head.
-        let _ = word.update(Ordering::Release, Ordering::Acquire, |seen| {
-            let other_half = (tag(seen) ^ call.generation()) & HALF != 0;
-            if other_half && call.is_current() {
-                core::ops::ControlFlow::Continue(tagged(call.generation(), 0))
-            } else {
-                core::ops::ControlFlow::Break(())
-            }
-        });
-    }
+/// How many generations `newer` lies after `older`.
+const fn distance(newer: u16, older: u16) -> u16 {
+    newer.wrapping_sub(older) & (4 * QUARTER - 1)
 }
 
 /// Whether a sweep is due as `generation` begins.
 pub(crate) const fn sweep_is_due(generation: u16) -> bool {
-    generation & ((1 << (GENERATION_BITS - 1)) - 1) == 0
+    generation % QUARTER == 0
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tags_and_contents_share_a_word_without_overlap() {
-        let last = ((1_u32 << GENERATION_BITS) - 1) as u16;
-        let word = tagged(last, Raw::MAX);
-        assert_eq!(word, Raw::MAX);
-        assert_eq!(tag(tagged(last, 0)), last);
-        assert_eq!(content(tagged(last, 0)), 0);
-        assert_eq!(tag(tagged(0, Raw::MAX)), 0);
+/// Empties the words of generations long gone, before their tag's number comes round again.
+///
+/// A sweep is due at each quarter of all numbers. It empties the words that are older than a quarter
+/// and younger than three: so each word is met by two sweeps before its number is used again, and one
+/// that stalls or dies is made up for by the next. A sweeper stops where a quarter has passed since it
+/// began: words that look old to it may then be new.
+pub(crate) fn sweep<C>(words: &[Word], call: &Call<'_, C>) {
+    let generation = call.generation();
+    for word in words {
+        let mut seen = word.first_load(Ordering::Acquire);
+        while (QUARTER..3 * QUARTER).contains(&distance(generation, tag(seen)))
+            && distance(call.present_generation(), generation) < QUARTER
+        {
+            let empty = tagged(generation, 0);
+            match word.exchange(seen, empty, Ordering::Release, Ordering::Acquire) {
+                Ok(()) => break,
+                Err(now) => seen = now,
+            }
+        }
     }
 }

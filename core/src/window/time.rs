@@ -1,126 +1,115 @@
 //! A failure rate over a span of time, in buckets.
 //!
 //! Two words a bucket: one counts the good calls, one the bad. A bucket is used again every lap; its
-//! word tells by lap and generation whether it is the present one.
-//!
-//! | bucket's content | wide | narrow |
-//! | ---------------- | ---- | ------ |
-//! | count            |   32 |     16 |
-//! | lap              |   20 |      8 |
-//!
-//! Counts stop at their largest value: 4.3 billion calls in one bucket, or 65,535 where words are
-//! 32 bits wide. Laps come round again after 2²⁰ spans, or 256: calls from exactly so long ago, with
-//! none in between, would count once more.
+//! word tells by generation and lap whether it is the present one, see [`laps`](super::laps). One word
+//! more counts half turns of the laps, see [`turn`](super::turn).
 
 use core::iter;
-use core::ops::ControlFlow;
 
 use crate::clock::Clock;
-use crate::config::{ConfigError, within};
-use crate::state::MAX_SPAN_MS;
+use crate::settings::{ConfigError, Rate, Threshold, attempt, within};
+use crate::state::{MAX_SPAN_MS, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
-use crate::window::call::{Call, Layout};
-use crate::window::divisor::Divisor;
-use crate::window::judge::{Judge, Rule, Verdict};
-use crate::window::parts::Parts;
-use crate::window::rate::Rate;
-use crate::window::tagged::{self, CONTENT_BITS, content, content_for, tag, tagged};
-
-const COUNT_BITS: u32 = if WIDE { 32 } else { 16 };
-const LAP_BITS: u32 = CONTENT_BITS - COUNT_BITS;
-const MAX_COUNT: Raw = (1 << COUNT_BITS) - 1;
-const MAX_LAP: Raw = (1 << LAP_BITS) - 1;
+use crate::window::call::{Call, Reading};
+use crate::window::judge::{Counts, Rule, Verdict};
+use crate::window::laps::{Laps, Place};
+use crate::window::tagged::{own_content, sweep, update};
+use crate::window::turn::Turned;
 
 /// The most buckets.
 const MAX_BUCKETS: usize = 64;
 
-/// Trips when, of the calls of the last `span_ms`, at least `failure_rate_percent` per cent failed,
-/// as soon as at least `min_calls` calls are among them.
+/// Trips when, of the calls of the last `span_ms`, at least the rate failed, as soon as there are as
+/// many of them as the rate's minimum.
 ///
 /// The span slides by one of `buckets` buckets at a time: what is judged is the present bucket and
 /// the `buckets` − 1 before it. `BUCKETS` is the most that this type can hold; each costs two words.
+///
+/// A count stops at its largest value, which takes 2⁴⁴ calls of a kind in one bucket. Where words are 32
+/// bits wide that is 4.2 million (32,767 in each millisecond of a span under 128 ms), and a window starts
+/// empty where the clock's 32 bits come round, after 49.7 days.
 ///
 /// Every call costs a clock read, a division and one exchange on a word that all threads share; a
 /// failure, and a success while the window is filling, also a fence and a load of each word.
 ///
 /// ```
-/// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, window::Time};
+/// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, Rate, window::Time};
 ///
 /// let clock = ManualClock::new(0);
-/// let window = Time::<10>::new(10_000, 10, 50, 4)?;
+/// let window = Time::<10>::new(10_000, 10, Rate::percent(50).min_calls(4))?;
 /// let breaker = Breaker::new(window, Config::DEFAULT, &clock);
 /// breaker.allow()?.success();
 /// breaker.allow()?.success();
 /// clock.advance(5_000);
 /// breaker.allow()?.failure();
-/// assert_eq!(breaker.snapshot().phase, Phase::Closed); // fewer than 4 calls
+/// assert_eq!(breaker.phase(), Phase::Closed); // fewer than 4 calls
 /// breaker.allow()?.failure();
-/// assert_eq!(breaker.snapshot().phase, Phase::Open); // 2 of 4 failed
+/// assert_eq!(breaker.phase(), Phase::Open); // 2 of 4 failed
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Time<const BUCKETS: usize> {
     rule: TimeRule,
+    turn: Word,
     good: [Word; BUCKETS],
     bad: [Word; BUCKETS],
 }
 
 impl<const BUCKETS: usize> Time<BUCKETS> {
     const_unless_loom! {
-        /// `failure_rate_percent` of the calls of the last `span_ms` milliseconds trip, once there
-        /// are `min_calls`.
+        /// `rate` of the calls of the last `span_ms` milliseconds trips.
         ///
         /// # Errors
         ///
         /// `buckets` must be from 1 to `BUCKETS` (at most 64), `span_ms` from `buckets` to
-        /// 67,108,864 (a bucket is a whole number of milliseconds, rounded up),
-        /// `failure_rate_percent` from 1 to 100, `min_calls` from 1 to what one bucket can count.
-        pub const fn new(
-            span_ms: u64,
-            buckets: u32,
-            failure_rate_percent: u32,
-            min_calls: u32,
-        ) -> Result<Self, ConfigError> {
-            match TimeRule::new(span_ms, buckets, failure_rate_percent, min_calls, BUCKETS) {
-                Ok(rule) => Ok(Self {
-                    rule,
-                    good: Word::zeroes(),
-                    bad: Word::zeroes(),
-                }),
-                Err(error) => Err(error),
-            }
+        /// 67,108,864 (a bucket is a whole number of milliseconds, rounded up), the rate above 0 and at
+        /// most 1, `min_calls` from 1 to what one bucket can count.
+        pub const fn new(span_ms: u64, buckets: u32, rate: Rate) -> Result<Self, ConfigError> {
+            Ok(Self {
+                rule: attempt!(TimeRule::new(span_ms, buckets, rate, BUCKETS)),
+                turn: Word::new(0),
+                good: Word::zeroes(),
+                bad: Word::zeroes(),
+            })
         }
     }
 }
 
-impl<const BUCKETS: usize> Judge for Time<BUCKETS> {
+impl<const BUCKETS: usize> Counts for Time<BUCKETS> {
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        let good = iter::once(&self.good[..]);
-        self.rule.enter(&self.good, good, &self.bad, bad, call)
+        let rows = Rows {
+            turn: &self.turn,
+            own: &self.good,
+            good: iter::once(&self.good[..]),
+            bad: &self.bad,
+        };
+        self.rule.enter(rows, bad, call)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        tagged::sweep(&self.good, call);
-        tagged::sweep(&self.bad, call);
+        sweep(core::slice::from_ref(&self.turn), call);
+        sweep(&self.good, call);
+        sweep(&self.bad, call);
     }
+}
+
+/// The words of a window, one row for each kind of call, or several for the good ones.
+#[derive(Clone)]
+pub(super) struct Rows<'a, G> {
+    pub(super) turn: &'a Word,
+    /// The row in which a good call of this thread counts.
+    pub(super) own: &'a [Word],
+    /// All rows of good calls, `own` among them.
+    pub(super) good: G,
+    pub(super) bad: &'a [Word],
 }
 
 /// The rule beside its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeRule {
-    rate: Rate,
-    bucket_ms: Divisor,
-    /// All buckets: how long a lap takes.
-    lap_ms: Divisor,
-    buckets: u8,
-}
-
-/// A bucket's place in time.
-#[derive(Clone, Copy)]
-struct Place {
-    slot: usize,
-    lap: Raw,
+    threshold: Threshold,
+    laps: Laps,
 }
 
 /// What entering a bucket came to.
@@ -128,17 +117,15 @@ struct Place {
 enum Entry {
     /// The bucket now counts this many calls of the kind.
     Counted(Raw),
-    /// The bucket is one that the clock, as read, has not reached.
+    /// The bucket is one that the clock, as read, has not reached, or the words have turned since.
     Newer,
-    Stale,
 }
 
 impl TimeRule {
-    pub(crate) const fn new(
+    pub(super) const fn new(
         span_ms: u64,
         buckets: u32,
-        failure_rate_percent: u32,
-        min_calls: u32,
+        rate: Rate,
         room: usize,
     ) -> Result<Self, ConfigError> {
         let room = if room > MAX_BUCKETS {
@@ -146,353 +133,235 @@ impl TimeRule {
         } else {
             room
         };
-        let buckets = match within("buckets", buckets as u64, 1, room as u64) {
-            Ok(buckets) => buckets,
-            Err(error) => return Err(error),
+        let buckets = attempt!(within("buckets", buckets as u64, 1, room as u64));
+        let span_ms = attempt!(within(
+            "span_ms",
+            span_ms,
+            buckets as u64,
+            MAX_SPAN_MS as u64
+        ));
+        let laps = Laps::new(span_ms.div_ceil(buckets), buckets);
+        let most_calls = laps.most_calls();
+        let most_calls = if most_calls > u32::MAX as Raw {
+            u32::MAX
+        } else {
+            most_calls as u32
         };
-        let span_ms = match within("span_ms", span_ms, buckets as u64, MAX_SPAN_MS as u64) {
-            Ok(span_ms) => span_ms,
-            Err(error) => return Err(error),
-        };
-        match Rate::new(failure_rate_percent, min_calls, MAX_COUNT as u32) {
-            Ok(rate) => Ok(Self::with(rate, span_ms.div_ceil(buckets), buckets as u8)),
-            Err(error) => Err(error),
-        }
+        let threshold = attempt!(rate.checked(most_calls));
+        Ok(Self { threshold, laps })
     }
 
-    const fn with(rate: Rate, bucket_ms: u32, buckets: u8) -> Self {
+    pub(super) const fn from_parts(threshold: Threshold, bucket_ms: u32, buckets: u32) -> Self {
         Self {
-            rate,
-            bucket_ms: Divisor::new(bucket_ms),
-            lap_ms: Divisor::new(bucket_ms * buckets as u32),
-            buckets,
+            threshold,
+            laps: Laps::new(bucket_ms, buckets),
         }
     }
 
-    fn place(self, now: Raw) -> Place {
-        // Neither of the two waits for the other.
-        let (bucket, lap) = (self.bucket_ms.quotient(now), self.lap_ms.quotient(now));
-        Place {
-            slot: bucket.wrapping_sub(lap * Raw::from(self.buckets)) as usize,
-            lap: lap & MAX_LAP,
-        }
+    pub(super) const fn parts(self) -> [u32; 4] {
+        let Threshold { ppm, min_calls } = self.threshold;
+        [self.laps.bucket_ms(), self.laps.buckets(), ppm, min_calls]
     }
 
-    /// Takes in one good call where that is one more in a bucket that the slow way would not judge:
-    /// the healthy path, kept small. Returns whether it did.
+    /// Takes in one good call where that is one more in a bucket that would not be judged: a short way to the
+    /// most frequent answer, which takes 110 instructions instead of 204. Small chips do without it, since it
+    /// costs flash. Returns whether it did.
     #[inline]
-    fn goes_on<C: Clock, L: Layout>(self, row: &[Word], call: &Call<'_, C, L>) -> bool {
-        let place = self.place(call.now());
+    fn goes_on<C: Clock>(self, row: &[Word], turn: &Word, call: &Call<'_, C>) -> bool {
+        let place = self.laps.place(call.now());
         let Some(word) = row.get(place.slot) else {
             return false;
         };
-        // Relaxed, both: only a word of this very generation is replaced, and the exchange continues
-        // the release sequence of the one that put the tag there.
+        // Relaxed, all: only a word of this very generation is replaced. The exchange continues the release
+        // sequence of the one that put the tag there. Where the words were turned since, this word has
+        // changed, and the exchange is refused.
         let seen = word.load(Ordering::Relaxed);
         // Far beyond any count where the word is another bucket's.
-        let count = seen.wrapping_sub(tagged(call.generation(), place.lap << COUNT_BITS));
-        (Raw::from(self.rate.min_calls())..MAX_COUNT).contains(&count)
-            && call.layout_still_stands()
+        let count = seen.wrapping_sub(tagged(call.generation(), self.laps.label(place.lap)));
+        (Raw::from(self.threshold.min_calls)..self.laps.most_calls()).contains(&count)
+            && turn.load(Ordering::Relaxed) == tagged(call.generation(), self.laps.half(place))
             && word
                 .exchange(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok()
     }
 
-    /// Takes in one call: a good one in the row `own`. The good calls are those of all rows in
-    /// `good`, `own` among them.
+    /// Takes in one call and judges, where that can make a difference.
     #[inline]
-    pub(crate) fn enter<'a, C: Clock, L: Layout>(
+    pub(super) fn enter<'a, C: Clock, G>(
         self,
-        own: &[Word],
-        good: impl Iterator<Item = &'a [Word]> + Clone,
-        bad: &[Word],
+        rows: Rows<'a, G>,
         is_bad: bool,
-        call: &Call<'_, C, L>,
-    ) -> Verdict {
-        // Where words are narrow, so is flash.
-        if WIDE && !is_bad && self.goes_on(own, call) {
+        call: &Call<'_, C>,
+    ) -> Verdict
+    where
+        G: Iterator<Item = &'a [Word]> + Clone,
+    {
+        if WIDE && !is_bad && self.goes_on(rows.own, rows.turn, call) {
             return Verdict::Holds;
         }
-        self.enter_anywhere(own, good, bad, is_bad, call)
+        self.enter_anywhere(rows, is_bad, call)
     }
 
-    #[cold]
-    fn enter_anywhere<'a, C: Clock, L: Layout>(
+    #[inline(never)]
+    fn enter_anywhere<'a, C: Clock, G>(
         self,
-        own: &[Word],
-        good: impl Iterator<Item = &'a [Word]> + Clone,
-        bad: &[Word],
+        rows: Rows<'a, G>,
         is_bad: bool,
-        call: &Call<'_, C, L>,
-    ) -> Verdict {
-        let row = if is_bad { bad } else { own };
-        let mut place = self.place(call.now());
-        let mut entry = add(row, place, 1, false, call);
-        if matches!(entry, Entry::Newer) {
-            // This thread stalled after it read the clock, or the clock was set back. Only the
-            // second is left when it is read again.
-            place = self.place(call.now());
-            entry = add(row, place, 1, true, call);
-        }
-        match entry {
-            Entry::Counted(calls) if self.needs_judging(is_bad, calls) => {
-                self.judge_at(good, bad, place, call)
+        call: &Call<'_, C>,
+    ) -> Verdict
+    where
+        G: Iterator<Item = &'a [Word]> + Clone,
+    {
+        let row = if is_bad { rows.bad } else { rows.own };
+        let mut reading = Reading::new(call);
+        let mut is_counted = false;
+        loop {
+            let place = self.laps.place(reading.now);
+            let words = rows.good.clone().flatten().chain(rows.bad);
+            match self
+                .laps
+                .turn(rows.turn, words, place, reading.was_set_back, call)
+            {
+                Turned::Here => {}
+                Turned::Behind => {
+                    reading = reading.again(call);
+                    continue;
+                }
+                Turned::Stale => return Verdict::Stale,
             }
-            Entry::Counted(_) | Entry::Newer => Verdict::Holds,
-            Entry::Stale => Verdict::Stale,
+            if !is_counted {
+                match self.add(row, rows.turn, place, reading.was_set_back, call) {
+                    None => return Verdict::Stale,
+                    Some(Entry::Newer) => {
+                        reading = reading.again(call);
+                        continue;
+                    }
+                    Some(Entry::Counted(calls)) if !self.needs_judging(is_bad, calls) => {
+                        return Verdict::Holds;
+                    }
+                    Some(Entry::Counted(_)) => is_counted = true,
+                }
+            }
+            // Sequentially consistent: of two threads that each enter a bucket and then sum, at least
+            // one sees the other's entry. Without it both could miss the other, and no one trips.
+            fence(Ordering::SeqCst);
+            match self.is_reached(&rows, place, reading.was_set_back, call) {
+                Some(is_reached) => return Verdict::of(is_reached),
+                // Somebody's clock is past this thread's reading, and who entered there may have
+                // summed before this call was in: judge by the clock as it is now.
+                None => reading = reading.again(call),
+            }
         }
     }
 
     /// A success can reach the rate in two ways only: it fills the minimum, or it is the first call
     /// after a bucket expired. Neither holds once its own bucket has more good calls than the
     /// minimum.
-    fn needs_judging(self, is_bad: bool, calls: Raw) -> bool {
-        is_bad || calls <= Raw::from(self.rate.min_calls())
+    const fn needs_judging(self, is_bad: bool, calls: Raw) -> bool {
+        is_bad || calls <= self.threshold.min_calls as Raw
     }
 
-    fn judge_at<'a, C: Clock, L: Layout>(
+    /// Takes in one call at `place`.
+    #[inline]
+    fn add<C>(
         self,
-        good: impl Iterator<Item = &'a [Word]> + Clone,
-        bad: &[Word],
+        row: &[Word],
+        turn: &Word,
         place: Place,
-        call: &Call<'_, C, L>,
-    ) -> Verdict {
-        // Sequentially consistent: of two threads that each enter a bucket and then sum, at least
-        // one sees the other's entry. Without it both could miss the other, and no one trips.
-        fence(Ordering::SeqCst);
-        let is_reached = self
-            .is_reached(good.clone(), bad, place, false, call.generation())
-            // Somebody's clock is past this thread's reading, and who entered there may have summed
-            // before this call was in: judge by the clock as it is now.
-            .or_else(|| {
-                let place = self.place(call.now());
-                self.is_reached(good, bad, place, true, call.generation())
-            });
-        Verdict::of(is_reached == Some(true))
+        was_set_back: bool,
+        call: &Call<'_, C>,
+    ) -> Option<Entry> {
+        let (laps, most) = (self.laps, self.laps.most_calls());
+        let Some(word) = row.get(place.slot) else {
+            // Never: a slot is a rest of division by their number.
+            return Some(Entry::Counted(most));
+        };
+        let mine = tagged(call.generation(), laps.half(place));
+        update(word, call, |there| {
+            let (lap, calls) = laps.lap_and_calls(there, place);
+            let count = if lap == place.lap { calls } else { 0 };
+            let is_newer = lap > place.lap && calls > 0 && !was_set_back;
+            // Relaxed: ordered behind the acquire load of the word, see `turn`.
+            if is_newer || turn.load(Ordering::Relaxed) != mine {
+                return (there, Entry::Newer);
+            }
+            let counted = if count == most { count } else { count + 1 };
+            (laps.label(place.lap) | counted, Entry::Counted(counted))
+        })
     }
 
-    /// Whether the calls within the span reach the rate; `None` where a bucket is newer than `now`,
-    /// unless those are to be skipped.
-    fn is_reached<'a>(
+    /// Whether the calls within the span reach the rate; `None` where a bucket is newer than `place`,
+    /// unless that is because the clock was set back.
+    #[inline(never)]
+    fn is_reached<'a, C, G>(
         self,
-        mut good: impl Iterator<Item = &'a [Word]>,
-        bad: &[Word],
-        now: Place,
-        skip_newer: bool,
-        generation: u16,
-    ) -> Option<bool> {
-        let bad = self.sum(bad, now, skip_newer, generation)?;
+        rows: &Rows<'a, G>,
+        place: Place,
+        was_set_back: bool,
+        call: &Call<'_, C>,
+    ) -> Option<bool>
+    where
+        G: Iterator<Item = &'a [Word]> + Clone,
+    {
+        let sum = |row| self.sum(row, place, was_set_back, call);
+        let bad = sum(rows.bad)?;
         // The good calls are summed only where there are bad ones.
         if bad == 0 {
             return Some(false);
         }
-        let good = good.try_fold(0, |sum: Raw, row| {
-            Some(sum + self.sum(row, now, skip_newer, generation)?)
-        })?;
-        Some(self.rate.is_reached(bad, bad + good))
+        let good = rows
+            .good
+            .clone()
+            .try_fold(0, |all: u64, row| Some(all.saturating_add(sum(row)?)))?;
+        Some(self.threshold.is_reached(bad, bad.saturating_add(good)))
     }
 
     /// The calls of one row within the span.
-    fn sum(self, row: &[Word], now: Place, skip_newer: bool, generation: u16) -> Option<Raw> {
-        let buckets = row.iter().take(self.buckets.into()).enumerate();
-        buckets
-            .map(|(slot, word)| {
-                let lap = if slot <= now.slot {
-                    now.lap
-                } else {
-                    now.lap.wrapping_sub(1) & MAX_LAP
-                };
-                // Relaxed: ordered by the fence; counts guard no other memory.
-                let there = word.load(Ordering::Relaxed);
-                let count = count_of(there, generation);
-                match lap_of(content(there)) {
-                    present if present == lap => Some(count),
-                    other if count > 0 && !skip_newer && is_newer(other, lap) => None,
-                    _ => Some(0),
-                }
-            })
-            .sum()
-    }
-}
-
-/// The calls of one bucket, and when it ended or will end.
-#[derive(Clone, Copy)]
-struct Bucket {
-    ends_ms: Raw,
-    good: Raw,
-    bad: Raw,
-}
-
-/// The calls that were within a span, taken out of their words, the oldest first.
-pub(super) struct Buckets([Bucket; MAX_BUCKETS]);
-
-/// For a rule that takes the place of another.
-impl TimeRule {
-    /// Whether this rule reads what `other` has written.
-    pub(super) fn has_layout_of(self, other: Self) -> bool {
-        (self.bucket_ms, self.buckets) == (other.bucket_ms, other.buckets)
-    }
-
-    /// Judges what `words` hold already.
-    pub(super) fn judge<C: Clock, L: Layout>(
+    fn sum<C>(
         self,
-        words: &[Word],
-        call: &Call<'_, C, L>,
-    ) -> Verdict {
-        let Some((good, bad)) = words.split_at_checked(self.buckets.into()) else {
-            return Verdict::Holds;
-        };
-        self.judge_at(iter::once(good), bad, self.place(call.now()), call)
-    }
-
-    /// The calls that `words` hold.
-    pub(super) fn calls<C: Clock, L: Layout>(
-        self,
-        words: &[Word],
-        call: &Call<'_, C, L>,
-    ) -> Buckets {
-        let bucket_ms = Raw::from(self.bucket_ms.by());
-        let now = call.now();
-        let mut buckets = Buckets(
-            [Bucket {
-                ends_ms: now,
-                good: 0,
-                bad: 0,
-            }; MAX_BUCKETS],
-        );
-        let Some((good, bad)) = words.split_at_checked(self.buckets.into()) else {
-            return buckets;
-        };
-        let ages = (0..self.buckets).rev().map(Raw::from);
-        for (bucket, age) in buckets.0.iter_mut().zip(ages) {
-            // Before the clock's start there was nothing.
-            let Some(at_ms) = now.checked_sub(age * bucket_ms) else {
-                continue;
+        row: &[Word],
+        now: Place,
+        was_set_back: bool,
+        call: &Call<'_, C>,
+    ) -> Option<u64> {
+        let mut calls: u64 = 0;
+        for (slot, word) in row.iter().take(self.laps.buckets() as usize).enumerate() {
+            let present = if slot <= now.slot {
+                now.lap
+            } else {
+                now.lap.wrapping_sub(1)
             };
-            let place = self.place(at_ms);
-            let count = |row: &[Word]| {
-                // Relaxed: counts guard no other memory.
-                let word = row.get(place.slot).map_or(0, |w| w.load(Ordering::Relaxed));
-                if lap_of(content(word)) == place.lap {
-                    count_of(word, call.generation())
-                } else {
-                    0
-                }
-            };
-            *bucket = Bucket {
-                ends_ms: (at_ms - at_ms % bucket_ms + (bucket_ms - 1)).min(now),
-                good: count(good),
-                bad: count(bad),
-            };
-        }
-        buckets
-    }
-
-    /// Takes in `buckets` and judges none of them. A call is taken to be as young as its bucket.
-    pub(super) fn refill<C, L: Layout>(
-        self,
-        words: &[Word],
-        buckets: &Buckets,
-        call: &Call<'_, C, L>,
-    ) {
-        let Some((good, bad)) = words.split_at_checked(self.buckets.into()) else {
-            return;
-        };
-        for bucket in &buckets.0 {
-            let place = self.place(bucket.ends_ms);
-            for (row, calls) in [(good, bucket.good), (bad, bucket.bad)] {
-                if calls > 0 {
-                    let _ = add(row, place, calls, true, call);
-                }
+            // Relaxed: ordered by the fence; counts guard no other memory.
+            let there = own_content(word.load(Ordering::Relaxed), call);
+            let (lap, count) = self.laps.lap_and_calls(there, now);
+            if lap == present {
+                calls = calls.saturating_add(u64::from(count));
+            } else if lap >= now.lap && count > 0 && !was_set_back {
+                // Of a later lap, or of a later bucket of this one.
+                return None;
             }
         }
-    }
-
-    pub(super) const fn parts(self) -> Parts {
-        Parts {
-            count: self.buckets as u16,
-            percent: self.rate.percent(),
-            ms: self.bucket_ms.by(),
-            min_calls: self.rate.min_calls(),
-        }
-    }
-
-    pub(super) const fn from_parts(parts: Parts) -> Self {
-        Self::with(Rate::from_parts(parts), parts.ms, parts.count as u8)
-    }
-}
-
-const fn lap_of(content: Raw) -> Raw {
-    content >> COUNT_BITS
-}
-
-/// What a word counts for `generation`, in whatever lap.
-const fn count_of(word: Raw, generation: u16) -> Raw {
-    if tag(word) == generation {
-        word & MAX_COUNT
-    } else {
-        0
-    }
-}
-
-/// Whether a bucket's lap is one that comes after `lap`.
-const fn is_newer(bucket: Raw, lap: Raw) -> bool {
-    let ahead = bucket.wrapping_sub(lap) & MAX_LAP;
-    ahead != 0 && ahead <= MAX_LAP / 2
-}
-
-/// Counts `calls` calls in their bucket, which starts again where it holds another lap or generation. A
-/// newer lap is left alone unless `replace_newer`.
-#[inline]
-fn add<C, L: Layout>(
-    row: &[Word],
-    place: Place,
-    calls: Raw,
-    replace_newer: bool,
-    call: &Call<'_, C, L>,
-) -> Entry {
-    let Some(word) = row.get(place.slot) else {
-        return Entry::Counted(MAX_COUNT);
-    };
-    // Acquire, release: the rule of all windows, see the module's head.
-    let stored = word.update(Ordering::Release, Ordering::Acquire, |seen| {
-        let Some(there) = content_for(seen, call) else {
-            return ControlFlow::Break(Entry::Stale);
-        };
-        let (lap, count) = (lap_of(there), there & MAX_COUNT);
-        let count = if lap == place.lap {
-            count
-        } else if is_newer(lap, place.lap) && count > 0 && !replace_newer {
-            return ControlFlow::Break(Entry::Newer);
-        } else {
-            0
-        };
-        if count == MAX_COUNT {
-            ControlFlow::Break(Entry::Counted(count))
-        } else {
-            ControlFlow::Continue(tagged(
-                call.generation(),
-                place.lap << COUNT_BITS | (count + calls).min(MAX_COUNT),
-            ))
-        }
-    });
-    match stored {
-        ControlFlow::Continue((_, new)) => Entry::Counted(new & MAX_COUNT),
-        ControlFlow::Break(entry) => entry,
+        Some(calls)
     }
 }
 
 impl Rule for TimeRule {
+    /// The first word is the turn; behind it stand the good calls, then the bad ones.
     #[inline]
-    fn count<C: Clock, L: Layout>(
-        &self,
-        words: &[Word],
-        bad: bool,
-        call: &Call<'_, C, L>,
-    ) -> Verdict {
-        let Some((good_row, bad_row)) = words.split_at_checked(self.buckets.into()) else {
+    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
+        let buckets = self.laps.buckets() as usize;
+        let Some((turn, rest)) = words.split_first() else {
             return Verdict::Holds;
         };
-        self.enter(good_row, iter::once(good_row), bad_row, bad, call)
+        let Some((good, rest)) = rest.split_at_checked(buckets) else {
+            return Verdict::Holds;
+        };
+        let rows = Rows {
+            turn,
+            own: good,
+            good: iter::once(good),
+            bad: rest,
+        };
+        self.enter(rows, bad, call)
     }
 }

@@ -6,14 +6,20 @@
 use std::cell::{Cell, RefCell};
 
 use nanobreaker_core::window::{
-    Adjustable, AnyWindow, Calls, Consecutive, Failures, Replaceable, StripedTime, Stripes, Time,
-    Window, WithSlow,
+    Adjustable, AnyWindow, Calls, Consecutive, Cusum, Failures, StripedTime, Stripes, Time, Window,
+    WithSlow,
 };
-use nanobreaker_core::{Breaker, ManualClock, Observer, Outcome, Token, Transition};
+use nanobreaker_core::{
+    AdjustError, Breaker, Config, ManualClock, Observer, Outcome, Permit, Phase, Rejected,
+    Settings, Token, Transition, WindowSettings,
+};
 
-use super::settings::{GENERATIONS, Settings, WIDE, WindowKind};
+use super::settings::{CLOCK, GENERATIONS, Numbers, WIDE, window_ms};
 use super::time::Moment;
 use super::{Answer, Course, Model, Name, Operation};
+
+/// Room for the largest window of calls in either width.
+pub const WORDS: usize = 65;
 
 /// Courses beyond which a script is given up: nothing can be told any more.
 const MOST_COURSES: usize = 64;
@@ -31,6 +37,8 @@ pub enum Length {
     OpenFor,
     TwiceOpenFor,
     MaxOpen,
+    Advised,
+    Relapse,
     Lease,
     TwiceLease,
     Ramp,
@@ -38,6 +46,8 @@ pub enum Length {
     Window,
     Bucket,
     Weeks(u8),
+    /// So often a power of two: a multiple of what a field of that many bits can tell apart.
+    Rounds(u8, u8),
     Exactly(u32),
 }
 
@@ -53,17 +63,22 @@ pub enum Step {
     /// One that ended ends a second time.
     EndAgain(u8, Outcome),
     /// So many calls, each ended before the next begins.
-    Calls(u8, Outcome),
+    Calls(u16, Outcome),
+    /// A call begins again and again, with so much time before each. It ends at once with the outcome,
+    /// or is never heard of again.
+    Poll(u8, Amount, Option<Outcome>),
     Trip,
     TripFor(Amount),
+    Advise(Amount),
+    Recover,
     Isolate,
     Disable,
     Reset,
     /// Resets all but this many of a whole round of generations.
     ResetsNearlyAll(u8),
-    Observe(bool),
-    /// Its state is saved and restored at once.
-    Restart,
+    Shadow(bool),
+    /// Its state is saved, and restored as if it had slept so long.
+    Restart(Amount),
     /// Other settings take the place of these, where the window is adjustable.
     Adjust(Settings),
     Seed(u32),
@@ -102,73 +117,64 @@ pub struct Script {
     pub through: Through,
     pub clock: u64,
     pub steps: Vec<Step>,
+    /// How often somebody asks at the end, when it must not be wedged.
+    pub period: Amount,
 }
 
 /// Plays `script`; an error tells the first step that differs from what the model allows.
 pub fn play(script: &Script) -> Result<(), String> {
-    let settings = &script.settings;
-    if script.through == Through::Adjustable {
-        return match settings.slow {
-            Some(slow) => {
-                let windows = WithSlow::new(any(settings.window), any(slow));
-                adjust::<_>(script, windows, |settings| {
-                    let slow = settings.slow.expect("it stays");
-                    WithSlow::new(any(settings.window), any(slow))
-                })
+    let Settings {
+        window,
+        slow_window,
+        ..
+    } = script.settings;
+    match script.through {
+        Through::Adjustable => {
+            let window = valid(Adjustable::<WORDS, WORDS>::new(&script.settings));
+            play_with(script, window, (), Some(&adjust))
+        }
+        Through::ItsOwn if slow_window.is_none() => play_on_its_own(script),
+        Through::Striped if slow_window.is_none() => match window {
+            WindowSettings::Time {
+                span_ms,
+                buckets,
+                rate,
+            } => {
+                let window = StripedTime::<InTurn, 3, 8>::new(span_ms, buckets, rate, InTurn);
+                play_on(script, valid(window))
             }
-            None => adjust(
-                script,
-                any(settings.window),
-                |settings| any(settings.window),
-            ),
+            _ => play_on(script, any(window)),
+        },
+        _ => play_on(script, WithSlow::new(any(window), slow_window.map(any))),
+    }
+}
+
+fn play_on_its_own(script: &Script) -> Result<(), String> {
+    macro_rules! failures {
+        ($threshold:expr, $within_ms:expr, $($k:literal)*) => {
+            match $threshold {
+                $($k => play_on(script, valid(Failures::<$k>::within_ms($within_ms))),)*
+                _ => play_on(script, any(script.settings.window)),
+            }
         };
     }
-    if let Some(slow) = settings.slow {
-        return play_on(script, WithSlow::new(any(settings.window), any(slow)));
-    }
-    if script.through == Through::Any {
-        return play_on(script, any(settings.window));
-    }
-    match settings.window {
-        WindowKind::Failures {
+    match script.settings.window {
+        WindowSettings::Failures {
             threshold,
             within_ms,
-        } => play_on(
-            script,
-            valid(Failures::<8>::new(threshold, within_ms.into())),
-        ),
-        WindowKind::Consecutive { threshold } => {
+        } => failures!(threshold, within_ms, 1 2 3 4 5 6 7 8),
+        WindowSettings::Consecutive { threshold } => {
             play_on(script, valid(Consecutive::new(threshold)))
         }
-        WindowKind::Calls {
-            size,
-            percent,
-            min_calls,
-        } => play_on(script, valid(Calls::<8>::new(size, percent, min_calls))),
-        WindowKind::Time {
+        WindowSettings::Calls { size, rate } => {
+            play_on(script, valid(Calls::<WORDS>::new(size, rate)))
+        }
+        WindowSettings::Time {
             span_ms,
             buckets,
-            percent,
-            min_calls,
-        } if script.through == Through::Striped => play_on(
-            script,
-            valid(StripedTime::<InTurn, 3, 8>::new(
-                span_ms.into(),
-                buckets,
-                percent,
-                min_calls,
-                InTurn,
-            )),
-        ),
-        WindowKind::Time {
-            span_ms,
-            buckets,
-            percent,
-            min_calls,
-        } => play_on(
-            script,
-            valid(Time::<8>::new(span_ms.into(), buckets, percent, min_calls)),
-        ),
+            rate,
+        } => play_on(script, valid(Time::<8>::new(span_ms, buckets, rate))),
+        WindowSettings::Cusum(settings) => play_on(script, valid(Cusum::new(settings))),
     }
 }
 
@@ -177,25 +183,8 @@ fn valid<T>(window: Result<T, nanobreaker_core::ConfigError>) -> T {
 }
 
 /// The window that chooses at run time.
-pub fn any(kind: WindowKind) -> AnyWindow<17> {
-    valid(match kind {
-        WindowKind::Failures {
-            threshold,
-            within_ms,
-        } => AnyWindow::failures(threshold, within_ms.into()),
-        WindowKind::Consecutive { threshold } => AnyWindow::consecutive(threshold),
-        WindowKind::Calls {
-            size,
-            percent,
-            min_calls,
-        } => AnyWindow::calls(size, percent, min_calls),
-        WindowKind::Time {
-            span_ms,
-            buckets,
-            percent,
-            min_calls,
-        } => AnyWindow::time(span_ms.into(), buckets, percent, min_calls),
-    })
+pub fn any(window: WindowSettings) -> AnyWindow<WORDS> {
+    valid(AnyWindow::new(window))
 }
 
 /// Keeps what it is told until asked.
@@ -208,36 +197,33 @@ impl Observer for Notes {
     }
 }
 
-fn play_on<W: Window>(script: &Script, window: W) -> Result<(), String> {
-    play_with(script, window, None)
-}
-
-fn adjust<W: Replaceable>(
-    script: &Script,
-    window: W,
-    new: fn(&Settings) -> W,
-) -> Result<(), String> {
-    let adjust = move |breaker: &Played<'_, Adjustable<W>>, settings: &Settings| {
-        breaker.adjust(&new(settings), settings.config())
-    };
-    play_with(script, Adjustable::new(window), Some(&adjust))
-}
-
 type Played<'a, W> = Breaker<W, &'a ManualClock, &'a Notes>;
-type Adjust<'a, W> = &'a dyn for<'b> Fn(&Played<'b, W>, &Settings) -> bool;
+type Adjust<'a, W> = &'a dyn for<'b> Fn(&Played<'b, W>, &Settings) -> Result<(), AdjustError>;
+
+fn adjust(
+    breaker: &Played<'_, Adjustable<WORDS, WORDS>>,
+    settings: &Settings,
+) -> Result<(), AdjustError> {
+    breaker.adjust(settings)
+}
+
+fn play_on<W: Window<Settings = Config>>(script: &Script, window: W) -> Result<(), String> {
+    let config = valid(script.settings.opening.build());
+    play_with(script, window, config, None)
+}
 
 fn play_with<W: Window>(
     script: &Script,
     window: W,
+    config: W::Settings,
     adjust: Option<Adjust<'_, W>>,
 ) -> Result<(), String> {
     let clock = ManualClock::new(script.clock);
     let notes = Notes::default();
-    let breaker = Breaker::with_observer(window, script.settings.config(), &clock, &notes);
+    let breaker = Breaker::with_observer(window, config, &clock, &notes);
     let mut player = Player {
-        settings: script.settings,
+        settings: script.settings.into(),
         adjust,
-        was_set_back: false,
         breaker: &breaker,
         clock: &clock,
         notes: &notes,
@@ -255,14 +241,13 @@ fn play_with<W: Window>(
         }
     }
     player
-        .is_not_wedged()
+        .is_not_wedged(script.period)
         .map_err(|fault| format!("after all steps: {fault}"))
 }
 
-struct Player<'a, W> {
-    settings: Settings,
+struct Player<'a, W: Window> {
+    settings: Numbers,
     adjust: Option<Adjust<'a, W>>,
-    was_set_back: bool,
     breaker: &'a Played<'a, W>,
     clock: &'a ManualClock,
     notes: &'a Notes,
@@ -298,74 +283,83 @@ impl<W: Window> Player<'_, W> {
             }
             Step::Calls(calls, outcome) => {
                 for _ in 0..calls {
-                    if let Ok(call) = self.begin()? {
-                        self.end(call, outcome)?;
-                        self.courses
-                            .iter_mut()
-                            .for_each(|course| course.forget(call.0));
-                    }
+                    self.call(Some(outcome))?;
                 }
             }
-            Step::Trip => {
-                let answer = Answer::Changed(self.breaker.trip());
-                self.agree(Operation::Trip, answer)?;
+            Step::Poll(times, period, outcome) => {
+                for _ in 0..times {
+                    self.set_clock(self.now + self.ms(period))?;
+                    self.call(outcome)?;
+                }
             }
-            Step::TripFor(amount) => {
-                let ms = self.ms(amount) as u64;
-                let answer = Answer::Changed(self.breaker.trip_for_ms(ms));
-                self.agree(Operation::TripFor(ms), answer)?;
-            }
-            Step::Isolate => {
-                let answer = Answer::Changed(self.breaker.isolate());
-                self.agree(Operation::Isolate, answer)?;
-            }
-            Step::Disable => {
-                let answer = Answer::Changed(self.breaker.disable());
-                self.agree(Operation::Disable, answer)?;
-            }
-            Step::Reset => self.reset()?,
             Step::ResetsNearlyAll(but) => {
                 for _ in 0..GENERATIONS - u64::from(but % 4) {
-                    self.reset()?;
-                }
-            }
-            Step::Observe(on) => {
-                self.breaker.observe(on);
-                self.agree(Operation::Observe(on), Answer::Done)?;
-            }
-            // Where words are narrow, what was left of an open time is not known to the millisecond.
-            Step::Restart if !WIDE => {}
-            Step::Restart => {
-                let restored = self.breaker.restore(self.breaker.save());
-                restored.map_err(|error| error.to_string())?;
-                self.agree(Operation::Restart, Answer::Done)?;
-            }
-            Step::Adjust(settings) => {
-                // What a window has kept of calls from before the clock was set back is not known.
-                if let (Some(adjust), false) = (self.adjust, self.was_set_back) {
-                    self.settings = settings.after(&self.settings);
-                    let answer = Answer::Changed(adjust(self.breaker, &self.settings));
-                    self.agree(Operation::Adjust(self.settings), answer)?;
+                    self.breaker.reset();
+                    self.agree(Operation::Reset, Answer::Done)?;
                 }
             }
             Step::Seed(seed) => self.breaker.seed(seed),
             Step::Wait(amount) => self.set_clock(self.now + self.ms(amount))?,
-            Step::SetBack(amount) => {
-                self.was_set_back = true;
-                self.set_clock(self.now - self.ms(amount))?;
-            }
+            Step::SetBack(amount) => self.set_clock(self.now - self.ms(amount))?,
+            _ => self.ask(step)?,
         }
         Ok(())
     }
 
-    fn begin(&mut self) -> Result<Result<(Name, Token), nanobreaker_core::Rejected>, String> {
+    /// What people, dependencies and other breakers ask for.
+    fn ask(&mut self, step: Step) -> Result<(), String> {
+        let breaker = self.breaker;
+        let (operation, answer) = match step {
+            Step::Trip => (Operation::Trip, Answer::Changed(breaker.trip())),
+            Step::TripFor(amount) => {
+                let ms = self.ms(amount) as u64;
+                let changed = breaker.trip_for_ms(ms);
+                (Operation::TripFor(ms), Answer::Changed(changed))
+            }
+            Step::Advise(amount) => {
+                let ms = self.ms(amount) as u64;
+                let changed = breaker.advise_ms(ms);
+                (Operation::Advise(ms), Answer::Changed(changed))
+            }
+            Step::Recover => (Operation::Recover, Answer::Changed(breaker.recover())),
+            Step::Isolate => (Operation::Isolate, Answer::Changed(breaker.isolate())),
+            Step::Disable => (Operation::Disable, Answer::Changed(breaker.disable())),
+            Step::Reset => {
+                breaker.reset();
+                (Operation::Reset, Answer::Done)
+            }
+            Step::Shadow(on) => {
+                breaker.shadow(on);
+                (Operation::Shadow(on), Answer::Done)
+            }
+            Step::Restart(slept) => {
+                let slept_ms = self.ms(slept) as u64;
+                let restored = breaker.restore(breaker.save(), slept_ms);
+                restored.map_err(|error| error.to_string())?;
+                (Operation::Restart(slept_ms), Answer::Done)
+            }
+            Step::Adjust(settings) => {
+                let Some(adjust) = self.adjust else {
+                    return Ok(());
+                };
+                adjust(breaker, &settings).map_err(|error| error.to_string())?;
+                self.settings = settings.into();
+                (Operation::Adjust(settings), Answer::Done)
+            }
+            other => unreachable!("{other:?} asks for nothing"),
+        };
+        self.agree(operation, answer)
+    }
+
+    fn begin(&mut self) -> Result<Result<(Name, Token), Rejected>, String> {
         let name = self.named;
         self.named += 1;
         // A permit every other time, a plain token else: they are the same to the breaker.
         let granted = if name & 1 == 0 {
-            self.breaker.allow().map(Token::from)
+            self.breaker.allow().map(Permit::into_token)
         } else {
-            self.breaker.allow_token()
+            let token = self.breaker.allow_token();
+            token.map(|token| Token::from_bits(token.to_bits()))
         };
         let answer = match &granted {
             Ok(token) => Answer::Granted {
@@ -387,9 +381,17 @@ impl<W: Window> Player<'_, W> {
         self.agree(Operation::Record(name, outcome), answer)
     }
 
-    fn reset(&mut self) -> Result<(), String> {
-        self.breaker.reset();
-        self.agree(Operation::Reset, Answer::Done)
+    /// A whole call, or one that is never heard of again. Returns whether it passed.
+    fn call(&mut self, outcome: Option<Outcome>) -> Result<bool, String> {
+        let Ok(call) = self.begin()? else {
+            return Ok(false);
+        };
+        if let Some(outcome) = outcome {
+            self.end(call, outcome)?;
+        }
+        let courses = self.courses.iter_mut();
+        courses.for_each(|course| course.forget(call.0));
+        Ok(true)
     }
 
     /// Keeps the courses that agree with what the breaker answered, told and shows.
@@ -407,18 +409,21 @@ impl<W: Window> Player<'_, W> {
                 && course.told.len() == told.len()
                 && course.told.iter().zip(&told).all(|(c, t)| c.permits(t))
                 && told.iter().all(|told| told.at_ms == self.shown())
-                && course.model.permits(&snapshot, self.now);
+                && course.model.permits(&snapshot, self.now)
+                && snapshot.phase == self.breaker.phase();
             let model = course.model.clone().settled(&snapshot, self.now);
             if agrees && !agreeing.contains(&model) {
                 agreeing.push(model);
             }
         }
         if agreeing.is_empty() {
+            let before: Vec<String> = self.courses.iter().map(Model::to_string).collect();
             let allowed: Vec<String> = allowed.iter().map(Course::to_string).collect();
             return Err(format!(
                 "at {}, {operation:?} was answered {answer:?}, told {told:?}, shows \
-                 {snapshot:?}; allowed is\n{}",
+                 {snapshot:?}; before it was\n{}\nallowed is\n{}",
                 self.now,
+                before.join("\n"),
                 allowed.join("\n")
             ));
         }
@@ -453,58 +458,68 @@ impl<W: Window> Player<'_, W> {
         let settings = &self.settings;
         let ms: i128 = match amount.of {
             Length::Nothing => 0,
-            Length::OpenFor => settings.open_for_ms.into(),
-            Length::TwiceOpenFor => 2 * i128::from(settings.open_for_ms),
-            Length::MaxOpen => settings.max_open_ms.into(),
-            Length::Lease => settings.lease_ms.into(),
-            Length::TwiceLease => 2 * i128::from(settings.lease_ms),
-            Length::Ramp => settings.ramp_ms.into(),
-            Length::HalfRamp => (settings.ramp_ms / 2).into(),
+            Length::OpenFor => settings.open_for_ms,
+            Length::TwiceOpenFor => 2 * settings.open_for_ms,
+            Length::MaxOpen => settings.max_open_ms,
+            Length::Advised => settings.advised_ms(),
+            Length::Relapse => settings.relapse_ms,
+            Length::Lease => settings.lease_ms,
+            Length::TwiceLease => 2 * settings.lease_ms,
+            Length::Ramp => settings.ramp_ms,
+            Length::HalfRamp => settings.ramp_ms / 2,
             Length::Window => window_ms(settings.window).into(),
             Length::Bucket => match settings.window {
-                WindowKind::Time {
+                WindowSettings::Time {
                     span_ms, buckets, ..
-                } => span_ms.div_ceil(buckets).into(),
+                } => span_ms.div_ceil(buckets.into()).into(),
                 _ => 1,
             },
             Length::Weeks(weeks) => 604_800_000 * i128::from(weeks),
+            Length::Rounds(times, bits) => i128::from(times) << bits,
             Length::Exactly(ms) => ms.into(),
         };
         (ms + i128::from(amount.give_or_take)).max(0)
     }
 
-    /// Whatever was leaked, with time moving and calls arriving one passes again.
-    fn is_not_wedged(&mut self) -> Result<(), String> {
-        use nanobreaker_core::Phase;
-        if self.breaker.snapshot().phase == Phase::Isolated {
+    /// Whatever was leaked, with time moving and calls arriving one passes again. Whoever asks need not
+    /// heed when to ask again; after a lease, an open time and a ramp somebody's call passes.
+    fn is_not_wedged(&mut self, period: Amount) -> Result<(), String> {
+        // More calls than this take too long to play.
+        const MOST_CALLS: i128 = 300;
+        let longest = self.settings.longest_ms() + self.settings.longest_ms() / 8 + 32;
+        let stages = 3 * longest;
+        let least = (stages / MOST_CALLS).max(1);
+        let mut period = self.ms(period).max(least);
+        // How far the clock seems to go each time, forward or back.
+        let seems = |period: i128| {
+            let seen = period.rem_euclid(CLOCK);
+            seen.min(CLOCK - seen)
+        };
+        // As `Config` says, who asks at exactly these periods finds the same time left again.
+        let stands_still = seems(period) == 0
+            || !WIDE && self.settings.lease_ms < 1_024 && seems(period).trailing_zeros() >= 25;
+        if stands_still {
             return Ok(());
         }
-        // A lease, an open time and a ramp at most stand between; and once more each where words
-        // are too narrow to tell a moment long gone from one to come.
-        for _ in 0..if WIDE { 4 } else { 8 } {
-            match self.begin()? {
-                Ok(_) => return Ok(()),
-                Err(rejected) => {
-                    // A lost round has tripped, and the latch holds that.
-                    if self.settings.latch && rejected.phase == Phase::Isolated {
-                        return Ok(());
-                    }
-                    let Some(ms) = rejected.retry_after_ms() else {
-                        return Err(format!("wedged: {rejected:?}"));
-                    };
-                    self.set_clock(self.now + i128::from(ms))?;
-                }
+        if seems(period) < least {
+            period += least;
+        }
+        // A clock that came round may look like one that was set back, once for each stage.
+        let forward = seems(period);
+        for _ in 0..stages / forward + 8 {
+            self.set_clock(self.now + period)?;
+            if self.call(None)? {
+                return Ok(());
+            }
+            // An operator holds it, or the latch, after a lost round too.
+            if self.breaker.phase() == Phase::Isolated {
+                return Ok(());
             }
         }
-        Err(format!("wedged: {:?}", self.breaker.snapshot()))
-    }
-}
-
-fn window_ms(kind: WindowKind) -> u32 {
-    match kind {
-        WindowKind::Failures { within_ms, .. } => within_ms,
-        WindowKind::Time { span_ms, .. } => span_ms,
-        WindowKind::Consecutive { .. } | WindowKind::Calls { .. } => 0,
+        Err(format!(
+            "wedged, asked every {period} ms: {:?}",
+            self.breaker.snapshot()
+        ))
     }
 }
 

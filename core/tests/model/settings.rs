@@ -1,6 +1,6 @@
-//! What the model is configured with, in plain numbers.
+//! What the model is configured with: the settings of the crate, resolved to plain numbers.
 
-use nanobreaker_core::Config;
+use nanobreaker_core::{Config, Settings, WindowSettings};
 
 /// Whether the breaker's words are 64 bits wide; the limits tell.
 pub const WIDE: bool = Config::MAX_PROBES == 63;
@@ -8,145 +8,96 @@ pub const WIDE: bool = Config::MAX_PROBES == 63;
 /// Generations before their number comes round again.
 pub const GENERATIONS: u64 = if WIDE { 4_096 } else { 256 };
 
-/// One window and its settings.
+/// The longest streak.
+pub const LONGEST_STREAK: u32 = if WIDE { 15 } else { 7 };
+
+/// Probes given up in a row with which a round has failed.
+pub const GIVEN_UP: u32 = if WIDE { 8 } else { 4 };
+
+/// Readings that a clock can show.
+pub const CLOCK: i128 = if WIDE { 1 << 64 } else { 1 << 32 };
+
+/// All settings, with the defaults in place of what is not set. Where two are the same, settings come to
+/// the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum WindowKind {
-    Failures {
-        threshold: u32,
-        within_ms: u32,
-    },
-    Consecutive {
-        threshold: u32,
-    },
-    Calls {
-        size: u32,
-        percent: u32,
-        min_calls: u32,
-    },
-    Time {
-        span_ms: u32,
-        buckets: u32,
-        percent: u32,
-        min_calls: u32,
-    },
-}
-
-impl WindowKind {
-    /// The same with another number of failures, or smallest number of calls.
-    pub fn with_threshold(mut self, number: u32) -> Self {
-        match &mut self {
-            Self::Failures { threshold, .. } | Self::Consecutive { threshold } => {
-                *threshold = number;
-            }
-            Self::Calls { min_calls, .. } | Self::Time { min_calls, .. } => *min_calls = number,
-        }
-        self
-    }
-
-    fn after(self, last: Self) -> Self {
-        match (self, last) {
-            (Self::Failures { threshold, .. }, Self::Failures { within_ms, .. }) => {
-                Self::Failures {
-                    threshold,
-                    within_ms,
-                }
-            }
-            (
-                Self::Time {
-                    percent, min_calls, ..
-                },
-                Self::Time {
-                    span_ms, buckets, ..
-                },
-            ) => Self::Time {
-                span_ms,
-                buckets,
-                percent,
-                min_calls,
-            },
-            _ => self,
-        }
-    }
-}
-
-/// All settings of a breaker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Settings {
-    pub window: WindowKind,
-    /// A second window, for slow calls.
-    pub slow: Option<WindowKind>,
-    pub open_for_ms: u32,
-    pub max_open_ms: u32,
+pub struct Numbers {
+    pub window: WindowSettings,
+    pub slow: Option<WindowSettings>,
+    pub open_for_ms: i128,
+    pub max_open_ms: i128,
+    pub relapse_ms: i128,
+    pub lease_ms: i128,
+    pub ramp_ms: i128,
     pub probes: u32,
     pub successes: u32,
     pub failures: u32,
-    pub lease_ms: u32,
-    pub ramp_ms: u32,
+    pub jitter_permille: i128,
     pub latch: bool,
-    pub jitter_permille: u32,
+    limits_ms: [u32; 2],
 }
 
-impl Settings {
-    /// One probe decides, nothing grows, nothing latches.
-    pub const fn plain(window: WindowKind) -> Self {
+impl From<Settings> for Numbers {
+    fn from(settings: Settings) -> Self {
+        let opening = settings.opening;
+        let or_open_for = |ms: Option<u64>| i128::from(ms.unwrap_or(opening.open_for_ms));
         Self {
-            window,
-            slow: None,
-            open_for_ms: 1_000,
-            max_open_ms: 1_000,
-            probes: 1,
-            successes: 1,
-            failures: 1,
-            lease_ms: 500,
-            ramp_ms: 0,
-            latch: false,
-            jitter_permille: 0,
+            window: in_whole_buckets(settings.window),
+            slow: settings.slow_window.map(in_whole_buckets),
+            open_for_ms: opening.open_for_ms.into(),
+            max_open_ms: or_open_for(opening.max_open_ms),
+            relapse_ms: or_open_for(opening.relapse_within_ms),
+            lease_ms: or_open_for(opening.probe_lease_ms),
+            ramp_ms: opening.ramp_ms.into(),
+            probes: opening.max_probes,
+            successes: opening.probe_successes,
+            failures: opening.probe_failures,
+            jitter_permille: opening.jitter_permille.into(),
+            latch: opening.latch,
+            limits_ms: [settings.slow_after_ms, settings.hung_after_ms]
+                .map(|limit| limit.unwrap_or(0)),
         }
     }
+}
 
-    /// The same for the breaker itself.
-    pub fn config(&self) -> Config {
-        Config::builder()
-            .open_for_ms(self.open_for_ms.into())
-            .max_open_ms(self.max_open_ms.into())
-            .probes(self.probes)
-            .successes(self.successes)
-            .failures(self.failures)
-            .probe_lease_ms(self.lease_ms.into())
-            .ramp_ms(self.ramp_ms.into())
-            .latch(self.latch)
-            .jitter_permille(self.jitter_permille)
-            .build()
-            .expect("the generator keeps to the limits")
+/// A bucket is a whole number of milliseconds, rounded up.
+fn in_whole_buckets(window: WindowSettings) -> WindowSettings {
+    match window {
+        WindowSettings::Time {
+            span_ms,
+            buckets,
+            rate,
+        } => WindowSettings::Time {
+            span_ms: span_ms.div_ceil(buckets.into()) * u64::from(buckets),
+            buckets,
+            rate,
+        },
+        other => other,
     }
+}
 
-    /// These, where they can follow upon `last` with an outcome that is known: the slow window, if any,
-    /// stays one, calls keep their age and place, and times keep their unit.
-    pub fn after(self, last: &Self) -> Self {
-        let slow = last.slow.map(|last| match self.slow {
-            Some(slow) => slow.after(last),
-            None => last,
-        });
-        let next = Self {
-            window: self.window.after(last.window),
-            slow,
-            ..self
-        };
-        if WIDE {
-            return next;
-        }
-        Self {
-            open_for_ms: last.open_for_ms,
-            max_open_ms: last.max_open_ms,
-            lease_ms: last.lease_ms,
-            ramp_ms: last.ramp_ms,
-            ..next
-        }
+/// The time within which a window judges; 0 where it knows no time.
+pub fn window_ms(window: WindowSettings) -> u64 {
+    match window {
+        WindowSettings::Failures { within_ms, .. } => within_ms,
+        WindowSettings::Time { span_ms, .. } => span_ms,
+        WindowSettings::Cusum(settings) => settings.sustained_for_ms.into(),
+        WindowSettings::Consecutive { .. } | WindowSettings::Calls { .. } => 0,
     }
+}
 
+impl Numbers {
     /// The open time after `streak` further trips in a row.
     pub fn backoff_ms(&self, streak: u32) -> i128 {
-        let doubled = i128::from(self.open_for_ms) << streak;
-        doubled.min(self.max_open_ms.into())
+        (self.open_for_ms << streak).min(self.max_open_ms)
+    }
+
+    /// The longest open time that others may advise.
+    pub fn advised_ms(&self) -> i128 {
+        2 * self.max_open_ms + 10_000
+    }
+
+    /// The longest that any of its times can be.
+    pub fn longest_ms(&self) -> i128 {
+        self.advised_ms().max(self.lease_ms).max(self.ramp_ms)
     }
 }

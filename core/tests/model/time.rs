@@ -1,26 +1,29 @@
-//! What a breaker may know about a moment, given a clock that can jump.
+//! What a breaker knows about a moment, given a clock that can jump.
 //!
-//! Time is a plain number here that never wraps. A question about it has one answer where words are
-//! wide and the moment lies within their memory; else all the answers that the documentation
-//! allows.
+//! Time is a plain number here that never wraps; a clock shows it modulo its range. Where words are
+//! wide a question about it has one answer. Where they are narrow, times are kept in coarser units, and
+//! there are all the answers that the documentation of `Config` allows.
 
 use std::ops::RangeInclusive;
 
-use super::settings::WIDE;
+use super::settings::{CLOCK, WIDE};
 
 /// Milliseconds without end, in both directions.
 pub type Moment = i128;
 
-/// How exactly a length of time is kept.
+/// A moment that is known to lie between two.
+pub type About = RangeInclusive<Moment>;
+
+/// A length of time, and how exactly a breaker keeps times of that length.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    ms: i128,
-    /// A deadline may seem this much nearer than it is,
-    early: i128,
-    /// or this much further.
-    late: i128,
-    /// A moment this near can be told from any other.
-    memory: i128,
+    pub ms: i128,
+    /// What rounding may add.
+    pub late: i128,
+    /// After so many milliseconds a time looks the same again, or later.
+    range: i128,
+    /// Whether it is over at once where the clock was set back by more than an eighth of it.
+    ends_soon: bool,
 }
 
 /// How a deadline may look.
@@ -40,116 +43,108 @@ pub enum Elapsed {
 }
 
 impl Span {
-    /// An open time or a ramp: never late.
-    pub fn open(ms: i128) -> Self {
-        let early = if WIDE { 0 } else { ms / 128 };
-        let memory = if WIDE {
-            (1 << 44) - 4 * ms
-        } else {
-            (250 * ms).min((1 << 32) - 4 * ms)
-        };
+    /// An open time, a ramp, or the time since closing.
+    pub const fn open(ms: i128) -> Self {
         Self {
             ms,
-            early,
-            late: 0,
-            memory,
+            late: if WIDE || ms < 1 << 12 { 0 } else { ms >> 11 },
+            range: if WIDE { 1 << 42 } else { CLOCK },
+            ends_soon: false,
         }
     }
 
-    /// The healthy time after which a trip is a first one again.
-    pub fn flap(ms: i128) -> Self {
-        let memory = if WIDE { (1 << 43) - 4 * ms } else { 120 * ms };
+    /// An open time that was set anew after the clock was set back.
+    pub const fn again(self) -> Self {
         Self {
-            memory,
-            ..Self::open(ms)
+            ends_soon: true,
+            ..self
         }
     }
 
-    /// A lease: never early.
-    pub fn lease(ms: i128) -> Self {
-        let (late, memory) = match (WIDE, ms < 1 << 23) {
-            (true, true) => (0, (1 << 25) - 4 * ms),
-            (true, false) => (15, (1 << 25) - 4 * ms),
-            (false, _) => (ms / 8, ms),
+    pub const fn lease(ms: i128) -> Self {
+        let late = match (WIDE, ms) {
+            (true, 0..0x40_0000) | (false, 0..16) => 0,
+            (true, _) => 31,
+            (false, _) => ms / 8,
         };
         Self {
             ms,
-            early: 0,
             late,
-            memory,
+            range: if !WIDE && ms < 1_024 { 1 << 25 } else { CLOCK },
+            ends_soon: true,
         }
     }
 
-    fn slack(self) -> i128 {
-        self.early + self.late
+    /// When a time of `ms` that is set at `now` ends.
+    pub const fn ends(self, now: Moment, ms: i128) -> About {
+        now + ms..=now + ms + self.late
     }
 
-    /// What is left until `deadline`. A deadline more than twice the span ahead is none.
-    pub fn left(self, deadline: Moment, now: Moment) -> Vec<Left> {
-        let ahead = deadline - now;
-        let slack = self.slack();
-        if ahead.abs() > self.memory {
-            return vec![
-                Left::Due,
-                Left::Pending(1..=self.ms + 2 * slack),
-                Left::Beyond,
-            ];
+    /// What is left until a deadline.
+    pub fn left(self, deadline: &About, now: Moment) -> Vec<Left> {
+        let furthest = deadline.end() - now;
+        if self.comes_round_early() && furthest.abs() > self.range / 2 {
+            let most = self.ms + (self.ms + 7) / 8 + self.late;
+            return vec![Left::Due, Left::Pending(1..=most)];
         }
+        let most = furthest.rem_euclid(self.range);
+        let least = most - (deadline.end() - deadline.start());
+        self.left_between(least, most)
+    }
+
+    fn left_between(self, least: i128, most: i128) -> Vec<Left> {
+        let Self { ms, late, .. } = self;
+        // Where times are kept in units, the limits lie within a unit of these.
+        let unit = if late == 0 { 0 } else { late + 1 };
+        let (pending, beyond) = if self.ends_soon {
+            let slack = ms + (ms + 7) / 8;
+            (slack, slack)
+        } else {
+            (ms, 2 * ms)
+        };
         let mut all = Vec::new();
-        if ahead <= self.early || ahead > 2 * self.ms - slack {
+        if least <= 0 || most > beyond - unit {
             all.push(Left::Due);
         }
-        if -self.late < ahead && ahead <= self.ms + 2 * slack {
-            let nearest = (ahead - self.early).max(1);
-            all.push(Left::Pending(nearest..=(ahead + self.late).max(nearest)));
+        if most > 0 && least <= pending + unit {
+            all.push(Left::Pending(least.max(1)..=most.min(pending + unit)));
         }
-        if self.ms - slack < ahead && ahead <= 2 * self.ms + 3 * slack {
+        if !self.ends_soon && most > pending && least <= beyond + 2 * unit {
             all.push(Left::Beyond);
         }
-        all
-    }
-
-    /// What is left until a deadline from `earliest` to `latest`.
-    pub fn left_between(self, earliest: Moment, latest: Moment, now: Moment) -> Vec<Left> {
-        let mut all = self.left(latest, now);
-        if earliest == latest {
-            return all;
-        }
-        let mut nearest = latest - now;
-        for left in self.left(earliest, now) {
-            match left {
-                Left::Pending(range) => nearest = nearest.min(*range.start()),
-                // Due by the earlier one: perhaps 1 ms is left, too.
-                Left::Due => {
-                    nearest = 1;
-                    all.push(left);
-                }
-                Left::Beyond => all.push(left),
-            }
-        }
-        for left in &mut all {
-            if let Left::Pending(range) = left {
-                *range = nearest.min(*range.start())..=*range.end();
-            }
+        if most <= pending {
+            // What lies within its length is there.
+            all.retain(|left| *left != Left::Due || least <= 0);
         }
         all
     }
 
-    /// What has passed since `since`. Up to a span ahead of the clock nothing has; further ahead is
+    /// Whether times of this span look the same again before the clock does.
+    const fn comes_round_early(self) -> bool {
+        !WIDE && self.range < CLOCK
+    }
+
+    /// What has passed since a moment. Up to a span ahead of the clock nothing has; further ahead is
     /// nonsense, and over.
-    pub fn elapsed(self, since: Moment, now: Moment) -> Vec<Elapsed> {
-        let passed = now - since;
-        let slack = self.slack();
-        if passed.abs() > self.memory {
-            return vec![Elapsed::Over, Elapsed::Within(0..=self.ms)];
-        }
+    pub fn elapsed(self, since: &About, now: Moment) -> Vec<Elapsed> {
+        let Self { ms, late, .. } = self;
+        let unit = if late == 0 { 0 } else { late + 1 };
+        let width = since.end() - since.start();
+        let least = (now - since.end()).rem_euclid(self.range);
+        // As near to zero as it can be, on either side.
+        let least = if least > self.range / 2 {
+            least - self.range
+        } else {
+            least
+        };
+        let most = least + width;
         let mut all = Vec::new();
-        if passed > self.ms - slack || passed < -self.ms + slack {
+        if most > ms - unit || least < unit - ms {
             all.push(Elapsed::Over);
         }
-        if -self.ms - 2 * slack <= passed && passed <= self.ms + 2 * slack {
-            let least = (passed - slack).max(0);
-            all.push(Elapsed::Within(least..=(passed + slack).max(least)));
+        if least <= ms + unit && most >= -ms - 2 * unit {
+            let within = (least - unit).max(0)..=(most + unit).clamp(0, ms + unit);
+            all.push(Elapsed::Within(within));
         }
         all
     }
@@ -157,11 +152,11 @@ impl Span {
 
 impl Left {
     /// In milliseconds; a deadline beyond its span is never waited for longer than that.
-    pub fn ms(&self, span_ms: i128) -> RangeInclusive<i128> {
+    pub fn ms(&self, span: Span) -> RangeInclusive<i128> {
         match self {
             Self::Due => 0..=0,
             Self::Pending(range) => range.clone(),
-            Self::Beyond => span_ms..=span_ms,
+            Self::Beyond => span.ms..=span.ms,
         }
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! A window answers with the verdicts that are allowed. While the clock goes forward there is one.
 //! After it went back, what was recorded before may count or not: a trip is allowed where it would
-//! be right counting all of that, and due where it is right counting none.
+//! be right counting all of that, and due where it is right counting what surely is still there.
 
-use nanobreaker_core::Outcome;
+use nanobreaker_core::{Cause, Outcome, Rate, WindowSettings};
 
-use super::settings::{WIDE, WindowKind};
+use super::cusum::Cusum;
+use super::settings::{CLOCK, WIDE};
 use super::time::Moment;
 
 /// What a window may say to one more call.
@@ -17,28 +18,15 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    const fn between(must_trip: bool, may_trip: bool) -> Self {
+    pub const fn between(must_trip: bool, may_trip: bool) -> Self {
         Self {
             may_trip: may_trip || must_trip,
             may_hold: !must_trip,
         }
     }
 
-    const fn exactly(trips: bool) -> Self {
+    pub const fn exactly(trips: bool) -> Self {
         Self::between(trips, trips)
-    }
-
-    /// Nothing to judge where the rule is the same.
-    const fn unless(self, same: bool) -> Self {
-        if same { Self::exactly(false) } else { self }
-    }
-
-    /// Two windows, of which either may trip.
-    const fn or(self, other: Self) -> Self {
-        Self {
-            may_trip: self.may_trip || other.may_trip,
-            may_hold: self.may_hold && other.may_hold,
-        }
     }
 }
 
@@ -50,30 +38,38 @@ pub struct Windows {
 }
 
 impl Windows {
-    pub fn new(first: WindowKind, slow: Option<WindowKind>) -> Self {
+    pub fn new(first: WindowSettings, slow: Option<WindowSettings>) -> Self {
         Self {
             first: Window::new(first),
             slow: slow.map(Window::new),
         }
     }
 
-    /// Other rules, which judge the calls that are there.
-    pub fn adjust(&mut self, first: WindowKind, slow: Option<WindowKind>, now: Moment) -> Verdicts {
-        let failed = self.first.adjust(first, now);
-        match (&mut self.slow, slow) {
-            (Some(window), Some(slow)) => failed.or(window.adjust(slow, now)),
-            _ => failed,
-        }
-    }
-
-    pub fn take_in(&mut self, outcome: Outcome, now: Moment) -> Verdicts {
-        match &mut self.slow {
-            None => self.first.take_in(outcome != Outcome::Success, now),
-            Some(slow) => {
-                let failed = self.first.take_in(outcome == Outcome::Failure, now);
-                failed.or(slow.take_in(outcome == Outcome::Slow, now))
+    /// Takes one outcome in. Returns the causes for which it may trip; `None` where it may hold.
+    pub fn take_in(&mut self, outcome: Outcome, now: Moment) -> Vec<Option<Cause>> {
+        let failed = matches!(outcome, Outcome::Failure | Outcome::SlowFailure);
+        let was_slow = matches!(outcome, Outcome::Slow | Outcome::SlowFailure);
+        let (first, slow) = match &mut self.slow {
+            None => {
+                let first = self.first.take_in(failed || was_slow, now);
+                (first, Verdicts::exactly(false))
             }
+            Some(slow) => {
+                let first = self.first.take_in(failed, now);
+                (first, slow.take_in(was_slow, now))
+            }
+        };
+        let mut all = Vec::new();
+        if first.may_trip {
+            all.push(Some(Cause::ThresholdReached));
         }
+        if first.may_hold && slow.may_trip {
+            all.push(Some(Cause::SlowThresholdReached));
+        }
+        if first.may_hold && slow.may_hold {
+            all.push(None);
+        }
+        all
     }
 }
 
@@ -90,90 +86,41 @@ enum Window {
         last: Vec<bool>,
     },
     Time(Time),
+    Cusum(Cusum),
 }
 
 impl Window {
-    fn new(kind: WindowKind) -> Self {
-        match kind {
-            WindowKind::Failures {
+    fn new(settings: WindowSettings) -> Self {
+        match settings {
+            WindowSettings::Failures {
                 threshold,
                 within_ms,
             } => Self::Failures(Failures {
                 threshold: threshold as usize,
                 within_ms: within_ms.into(),
                 stamps: Vec::new(),
-                run: 0,
             }),
-            WindowKind::Consecutive { threshold } => Self::Consecutive {
+            WindowSettings::Consecutive { threshold } => Self::Consecutive {
                 threshold,
                 in_a_row: 0,
             },
-            WindowKind::Calls {
-                size,
-                percent,
-                min_calls,
-            } => Self::Calls {
-                rate: Rate { percent, min_calls },
+            WindowSettings::Calls { size, rate } => Self::Calls {
+                rate,
                 size: size as usize,
                 last: Vec::new(),
             },
-            WindowKind::Time {
+            WindowSettings::Time {
                 span_ms,
                 buckets,
-                percent,
-                min_calls,
+                rate,
             } => Self::Time(Time {
-                rate: Rate { percent, min_calls },
+                rate,
                 buckets: buckets.into(),
-                bucket_ms: span_ms.div_ceil(buckets).into(),
+                bucket_ms: span_ms.div_ceil(buckets.into()).into(),
                 calls: Vec::new(),
                 run: 0,
             }),
-        }
-    }
-
-    /// Becomes `kind`; empty, unless it is of that kind already.
-    fn adjust(&mut self, kind: WindowKind, now: Moment) -> Verdicts {
-        let new = Self::new(kind);
-        match (&mut *self, new) {
-            (Self::Failures(window), Self::Failures(new)) => {
-                let same = window.threshold == new.threshold;
-                window.threshold = new.threshold;
-                window.judge(now).unless(same)
-            }
-            (
-                Self::Consecutive {
-                    threshold,
-                    in_a_row,
-                },
-                Self::Consecutive { threshold: new, .. },
-            ) => {
-                *threshold = new;
-                Verdicts::exactly(*in_a_row >= new)
-            }
-            (
-                Self::Calls { rate, size, last },
-                Self::Calls {
-                    rate: new,
-                    size: new_size,
-                    ..
-                },
-            ) => {
-                let same = (&*rate, *size) == (&new, new_size);
-                (*rate, *size) = (new, new_size);
-                last.drain(..last.len().saturating_sub(new_size));
-                let failed = last.iter().filter(|bad| **bad).count();
-                Verdicts::exactly(rate.is_reached(failed, last.len() - failed)).unless(same)
-            }
-            (Self::Time(window), Self::Time(new)) => {
-                let same = window.rate == new.rate;
-                window.rate = new.rate;
-                window.judge(true, window.shown(now)).unless(same)
-            }
-            (_, new) => {
-                *self = new;
-                Verdicts::exactly(false)
-            }
+            WindowSettings::Cusum(settings) => Self::Cusum(Cusum::new(settings)),
         }
     }
 
@@ -194,31 +141,24 @@ impl Window {
                 }
                 last.push(bad);
                 let failed = last.iter().filter(|bad| **bad).count();
-                Verdicts::exactly(rate.is_reached(failed, last.len() - failed))
+                Verdicts::exactly(is_reached(*rate, failed, last.len() - failed))
             }
             Self::Time(window) => window.take_in(bad, now),
+            Self::Cusum(window) => window.take_in(bad, now),
         }
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Rate {
-    percent: u32,
-    min_calls: u32,
+fn fills(rate: Rate, bad: usize, good: usize) -> bool {
+    bad + good >= rate.least_calls() as usize
 }
 
-impl Rate {
-    fn fills(&self, bad: usize, good: usize) -> bool {
-        bad + good >= self.min_calls as usize
-    }
+fn is_high(rate: Rate, bad: usize, good: usize) -> bool {
+    bad > 0 && bad as u128 * 1_000_000 >= (bad + good) as u128 * u128::from(rate.as_ppm())
+}
 
-    fn is_high(&self, bad: usize, good: usize) -> bool {
-        bad > 0 && bad * 100 >= (bad + good) * self.percent as usize
-    }
-
-    fn is_reached(&self, bad: usize, good: usize) -> bool {
-        self.fills(bad, good) && self.is_high(bad, good)
-    }
+fn is_reached(rate: Rate, bad: usize, good: usize) -> bool {
+    fills(rate, bad, good) && is_high(rate, bad, good)
 }
 
 /// K failures within a time.
@@ -226,31 +166,50 @@ impl Rate {
 struct Failures {
     threshold: usize,
     within_ms: i128,
-    stamps: Vec<Moment>,
-    /// Where in `stamps` the clock was last seen to have gone back.
-    run: usize,
+    stamps: Vec<Stamp>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Stamp {
+    at: Moment,
+    /// Whether it was within the window, before or after, at each failure since.
+    is_kept: bool,
 }
 
 impl Failures {
     fn fail(&mut self, now: Moment) -> Verdicts {
-        if self.stamps.last().is_some_and(|last| *last > now) {
-            self.run = self.stamps.len();
+        // Narrow words forget where the clock was set back.
+        if !WIDE && self.stamps.last().is_some_and(|last| last.at > now) {
+            self.stamps
+                .iter_mut()
+                .for_each(|stamp| stamp.is_kept = false);
         }
-        self.stamps.push(now);
-        self.judge(now)
+        for stamp in &mut self.stamps {
+            stamp.is_kept &= (now - stamp.at).abs() <= self.within_ms;
+        }
+        let least = self.stamps.iter().filter(|stamp| stamp.is_kept).count();
+        let most = self
+            .stamps
+            .iter()
+            .filter(|stamp| self.is_near(stamp.at, now));
+        let reaches = |others: usize| others + 1 >= self.threshold;
+        let verdicts = Verdicts::between(reaches(least), reaches(most.count()));
+        self.stamps.push(Stamp {
+            at: now,
+            is_kept: true,
+        });
+        verdicts
     }
 
-    fn judge(&self, now: Moment) -> Verdicts {
-        let coarse = if WIDE { 0 } else { self.within_ms / 8_192 };
-        let memory = if WIDE { 1 << 50 } else { 500 * self.within_ms };
-        let surely = |stamp: &&Moment| now - **stamp <= self.within_ms;
-        let perhaps = |stamp: &&Moment| {
-            let apart = (now - **stamp).abs();
-            apart <= self.within_ms + 2 * coarse || apart > memory
+    /// Whether a stamp may seem to lie within the window, as the clock shows it.
+    fn is_near(&self, stamp: Moment, now: Moment) -> bool {
+        let unit = if WIDE || self.within_ms < 1 << 14 {
+            0
+        } else {
+            self.within_ms >> 13
         };
-        let least = self.stamps[self.run..].iter().filter(surely).count();
-        let most = self.stamps.iter().filter(perhaps).count();
-        Verdicts::between(least >= self.threshold, most >= self.threshold)
+        let passed = (now - stamp).rem_euclid(CLOCK);
+        passed.min(CLOCK - passed) <= self.within_ms + 2 * unit
     }
 }
 
@@ -260,50 +219,60 @@ struct Time {
     rate: Rate,
     buckets: i128,
     bucket_ms: i128,
-    /// Each call's bucket, and whether it was bad.
-    calls: Vec<(i128, bool)>,
+    calls: Vec<InBucket>,
     /// Where in `calls` the clock was last seen to have gone back.
     run: usize,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct InBucket {
+    /// The bucket, by what the clock showed, and by what it would have shown did it never wrap.
+    shown: i128,
+    endless: i128,
+    bad: bool,
+}
+
 impl Time {
     fn take_in(&mut self, bad: bool, now: Moment) -> Verdicts {
-        let bucket = self.shown(now);
-        if self.calls.last().is_some_and(|(last, _)| *last > bucket) {
+        // Buckets begin at multiples of their length of what the clock shows.
+        let call = InBucket {
+            shown: now.rem_euclid(CLOCK) / self.bucket_ms,
+            endless: now.div_euclid(self.bucket_ms),
+            bad,
+        };
+        if self
+            .calls
+            .last()
+            .is_some_and(|last| last.shown > call.shown)
+        {
             self.run = self.calls.len();
         }
-        self.calls.push((bucket, bad));
-        self.judge(bad, bucket)
+        self.calls.push(call);
+        self.judge(call)
     }
 
-    /// Buckets begin at multiples of their length of what the clock shows, which wraps.
-    fn shown(&self, now: Moment) -> i128 {
-        now.rem_euclid(if WIDE { 1 << 64 } else { 1 << 32 }) / self.bucket_ms
-    }
-
-    fn judge(&self, bad: bool, bucket: i128) -> Verdicts {
-        let laps: i128 = if WIDE { 1 << 20 } else { 1 << 8 };
-        let counts = |calls: &[(i128, bool)], kind: bool, memory: i128| {
-            let within = |(at, _): &&(i128, bool)| {
-                let age = bucket - at;
-                (0..self.buckets).contains(&age) || age.abs() >= memory
+    fn judge(&self, now: InBucket) -> Verdicts {
+        let ages = 0..self.buckets;
+        let count = |calls: &[InBucket], bad: bool, perhaps: bool| {
+            let within = |call: &&InBucket| {
+                ages.contains(&(now.shown - call.shown))
+                    // Where the clock wraps a window may start empty, or not.
+                    || perhaps && ages.contains(&(now.endless - call.endless))
             };
-            let kept = calls.iter().filter(within);
-            kept.filter(|(_, bad)| *bad == kind).count()
+            let of_kind = calls.iter().filter(|call| call.bad == bad);
+            of_kind.filter(within).count()
         };
-        let memory = (laps - 2) * self.buckets;
         let run = &self.calls[self.run..];
-        let (bad_least, good_least) = (counts(run, true, i128::MAX), counts(run, false, i128::MAX));
-        let (bad_most, good_most) = (
-            counts(&self.calls, true, memory),
-            counts(&self.calls, false, memory),
-        );
-        let judged = bad || self.run == 0;
-        let must_trip = judged
-            && self.rate.fills(bad_least, good_least)
-            && self.rate.is_high(bad_least, good_most);
-        let few = good_least.max((self.rate.min_calls as usize).saturating_sub(bad_most));
-        let may_trip = few <= good_most && self.rate.is_reached(bad_most, few);
+        let (bad_least, good_least) = (count(run, true, false), count(run, false, false));
+        let all = &self.calls;
+        let (bad_most, good_most) = (count(all, true, true), count(all, false, true));
+        // After the clock was set back a success may not be judged.
+        let must_trip = (now.bad || self.run == 0)
+            && fills(self.rate, bad_least, good_least)
+            && is_high(self.rate, bad_least, good_most);
+        let minimum = self.rate.least_calls() as usize;
+        let few = good_least.max(minimum.saturating_sub(bad_most));
+        let may_trip = few <= good_most && is_reached(self.rate, bad_most, few);
         Verdicts::between(must_trip, may_trip)
     }
 }

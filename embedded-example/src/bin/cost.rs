@@ -15,7 +15,7 @@ mod firmware {
 
     use embedded_example::{board, say};
     use nanobreaker_core::window::{Calls, Consecutive, Failures, Time, Window, calls_words};
-    use nanobreaker_core::{Breaker, Clock, Config, Outcome, checked};
+    use nanobreaker_core::{Breaker, Clock, Config, Outcome, Phase, Rate, checked};
 
     const REPEATS: u32 = 500;
 
@@ -33,18 +33,33 @@ mod firmware {
 
     type Measured<W> = Breaker<W, Uptime>;
 
-    const CONFIG: Config = checked!(Config::builder().open_for_ms(5_000).build());
+    /// As in the firmware whose size is measured.
+    const CONFIG: Config = checked!(
+        Config::builder()
+            .open_for_ms(5_000)
+            .max_open_ms(60_000)
+            .build()
+    );
 
     static FAILURES: Measured<Failures<5>> =
-        Breaker::new(checked!(Failures::new(5, 10_000)), CONFIG, Uptime);
+        Breaker::new(checked!(Failures::within_ms(10_000)), CONFIG, Uptime);
     static CONSECUTIVE: Measured<Consecutive> =
         Breaker::new(checked!(Consecutive::new(5)), CONFIG, Uptime);
-    static CALLS: Measured<Calls<1>> =
-        Breaker::new(checked!(Calls::new(16, 50, 8)), CONFIG, Uptime);
-    static MANY_CALLS: Measured<Calls<{ calls_words(100) }>> =
-        Breaker::new(checked!(Calls::new(100, 50, 20)), CONFIG, Uptime);
-    static TIME: Measured<Time<8>> =
-        Breaker::new(checked!(Time::new(10_000, 8, 50, 10)), CONFIG, Uptime);
+    static CALLS: Measured<Calls<1>> = Breaker::new(
+        checked!(Calls::new(16, Rate::percent(50).min_calls(8))),
+        CONFIG,
+        Uptime,
+    );
+    static MANY_CALLS: Measured<Calls<{ calls_words(100) }>> = Breaker::new(
+        checked!(Calls::new(100, Rate::percent(50).min_calls(20))),
+        CONFIG,
+        Uptime,
+    );
+    static TIME: Measured<Time<8>> = Breaker::new(
+        checked!(Time::new(10_000, 8, Rate::percent(50).min_calls(10))),
+        CONFIG,
+        Uptime,
+    );
 
     /// Instructions of one `operation`, without the loop around it.
     fn instructions_of_one(mut operation: impl FnMut()) -> u32 {
@@ -82,19 +97,74 @@ mod firmware {
             black_box(black_box(breaker).allow_token().is_ok());
         });
         let success = instructions_of_one(|| call(breaker, Outcome::Success));
-
-        // Each failure meets an empty window, so that none trips.
-        let reset = instructions_of_one(|| black_box(breaker).reset());
-        let reset_and_failure = instructions_of_one(|| {
-            black_box(breaker).reset();
-            call(breaker, Outcome::Failure);
-        });
+        let mut failures = Failing::default();
+        failures.measure(breaker, 0);
+        failures.measure(breaker, 3_000);
         breaker.trip();
         let rejection = instructions_of_one(|| call(breaker, Outcome::Success));
         say!(
-            "cost {name} {allow} {success} {} {rejection}",
-            reset_and_failure - reset
+            "cost {name} {allow} {success} {}-{} {} {rejection}",
+            failures.least,
+            failures.most,
+            failures.trip,
         );
+    }
+
+    /// What failures take: those that do not trip, and the one that does.
+    struct Failing {
+        least: u32,
+        most: u32,
+        trip: u32,
+    }
+
+    impl Default for Failing {
+        fn default() -> Self {
+            Self {
+                least: u32::MAX,
+                most: 0,
+                trip: 0,
+            }
+        }
+    }
+
+    /// Failures in a row that are measured: more than any window here has room for.
+    const IN_A_ROW: usize = 40;
+    /// Each is measured so often, since a tick of the timer can be longer than an instruction.
+    const ROWS: u32 = 50;
+
+    impl Failing {
+        /// Measures each failure of a row into an empty window, `apart_ms` apart, until it trips.
+        fn measure<W: Window>(&mut self, breaker: &'static Measured<W>, apart_ms: u32) {
+            let mut instructions = [0; IN_A_ROW];
+            let mut trips_at = IN_A_ROW;
+            for _ in 0..ROWS {
+                breaker.reset();
+                for (nth, sum) in instructions.iter_mut().enumerate() {
+                    MILLISECONDS.store(MILLISECONDS.load(Relaxed) + apart_ms, Relaxed);
+                    let around = board::instructions_of(|| {
+                        black_box(nth);
+                    });
+                    let all = board::instructions_of(|| {
+                        black_box(nth);
+                        call(breaker, Outcome::Failure);
+                    });
+                    *sum += all.saturating_sub(around);
+                    if breaker.snapshot().phase == Phase::Open {
+                        trips_at = nth;
+                        break;
+                    }
+                }
+            }
+            for (nth, sum) in instructions.iter().take(trips_at + 1).enumerate() {
+                let mean = (sum + ROWS / 2) / ROWS;
+                if nth == trips_at {
+                    self.trip = self.trip.max(mean);
+                } else {
+                    self.least = self.least.min(mean);
+                    self.most = self.most.max(mean);
+                }
+            }
+        }
     }
 
     /// The yardstick: two operations that are known to be sixteen instructions apart.

@@ -10,28 +10,34 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use embedded_example::{hammer, say};
 use hammer::{HammerBreaker, PassingTime, config};
 use nanobreaker_core::window::{Calls, Consecutive, Failures, Time, WithSlow, calls_words};
-use nanobreaker_core::{Breaker, checked};
+use nanobreaker_core::{Breaker, Rate, checked};
 
 /// What one word holds at most differs between chips; this needs several on each.
 const MANY_CALLS: u32 = 100;
 
 static FAILURES: HammerBreaker<Failures<5>> =
-    Breaker::new(checked!(Failures::new(5, 50)), config(), PassingTime);
+    Breaker::new(checked!(Failures::within_ms(50)), config(), PassingTime);
 static CONSECUTIVE: HammerBreaker<Consecutive> =
     Breaker::new(checked!(Consecutive::new(3)), config(), PassingTime);
-static CALLS: HammerBreaker<Calls<1>> =
-    Breaker::new(checked!(Calls::new(16, 50, 8)), config(), PassingTime);
-static MANY: HammerBreaker<Calls<{ calls_words(MANY_CALLS) }>> = Breaker::new(
-    checked!(Calls::new(MANY_CALLS, 50, 20)),
+static CALLS: HammerBreaker<Calls<1>> = Breaker::new(
+    checked!(Calls::new(16, Rate::percent(50).min_calls(8))),
     config(),
     PassingTime,
 );
-static TIME: HammerBreaker<Time<8>> =
-    Breaker::new(checked!(Time::new(80, 8, 50, 10)), config(), PassingTime);
+static MANY: HammerBreaker<Calls<{ calls_words(MANY_CALLS) }>> = Breaker::new(
+    checked!(Calls::new(MANY_CALLS, Rate::percent(50).min_calls(20))),
+    config(),
+    PassingTime,
+);
+static TIME: HammerBreaker<Time<8>> = Breaker::new(
+    checked!(Time::new(80, 8, Rate::percent(50).min_calls(10))),
+    config(),
+    PassingTime,
+);
 static SLOW: HammerBreaker<WithSlow<Failures<5>, Calls<1>>> = Breaker::new(
     WithSlow::new(
-        checked!(Failures::new(5, 50)),
-        checked!(Calls::new(16, 50, 8)),
+        checked!(Failures::within_ms(50)),
+        checked!(Calls::new(16, Rate::percent(50).min_calls(8))),
     ),
     config(),
     PassingTime,

@@ -27,23 +27,24 @@ mod firmware {
     use embedded_example::sensor::{BusError, checksum};
     use embedded_example::{board, faults, say};
     use embedded_hal_async::i2c::{ErrorType, I2c, NoAcknowledgeSource, Operation};
-    use nanobreaker_core::guarded::{EveryError, Guarded, RecoverFirst};
-    use nanobreaker_core::observer::Queue;
     use nanobreaker_core::window::Failures;
-    use nanobreaker_core::{Breaker, Config, EmbassyClock, Phase, checked};
+    use nanobreaker_core::{Breaker, Config, Phase, checked};
+    use nanobreaker_embedded::Queue;
+    use nanobreaker_embedded::clock::ClockFn;
+    use nanobreaker_embedded::guarded::{Bounded, BoundedError, Guarded};
     use sht4x::{Precision, Sht4xAsync};
 
     static TRANSITIONS: Queue<16> = Queue::new();
 
-    static SENSOR: Breaker<Failures<3>, EmbassyClock, &Queue<16>> = Breaker::with_observer(
-        checked!(Failures::new(3, 10_000)),
+    static SENSOR: Breaker<Failures<3>, ClockFn, &Queue<16>> = Breaker::with_observer(
+        checked!(Failures::within_ms(10_000)),
         checked!(
             Config::builder()
                 .open_for_ms(1_000)
                 .max_open_ms(4_000)
                 .build()
         ),
-        EmbassyClock,
+        ClockFn::new(|| Instant::now().as_millis()),
         &TRANSITIONS,
     );
 
@@ -83,8 +84,12 @@ mod firmware {
     impl EmulatedBus {
         const SENSOR: u8 = 0x44;
 
-        fn nine_clocks_and_stop(&mut self) {
+        /// Takes the sensor's supply away and gives it back: it lets go of the data line, unless
+        /// the fault is still there.
+        async fn power_cycle(&mut self) -> Result<(), BusError> {
+            Timer::after_millis(20).await;
             self.stuck = faults::SENSOR_STUCK_MS.contains(&faults::elapsed_ms());
+            Ok(())
         }
     }
 
@@ -121,26 +126,6 @@ mod firmware {
         }
     }
 
-    /// A bus whose transactions end: what the breaker needs to see a hang.
-    struct Bounded<T>(T);
-
-    impl<T: ErrorType<Error = BusError>> ErrorType for Bounded<T> {
-        type Error = BusError;
-    }
-
-    impl<T: I2c<Error = BusError>> I2c for Bounded<T> {
-        async fn transaction(
-            &mut self,
-            address: u8,
-            operations: &mut [Operation<'_>],
-        ) -> Result<(), BusError> {
-            let bound = Duration::from_micros(faults::TIMEOUT_US.into());
-            with_timeout(bound, self.0.transaction(address, operations))
-                .await
-                .unwrap_or(Err(BusError::Timeout))
-        }
-    }
-
     /// Turns of the other task, which a blocking driver would hold up.
     static HEARTBEATS: AtomicU32 = AtomicU32::new(0);
 
@@ -171,12 +156,14 @@ mod firmware {
             Ok(token) => spawner.spawn(token),
             Err(_) => board::exit(false),
         }
-        let free_the_bus = RecoverFirst::new(
-            |bus: &mut Bounded<EmulatedBus>| bus.0.nine_clocks_and_stop(),
-            EveryError,
+        let bus = Bounded::within_us(faults::TIMEOUT_US, EmulatedBus::default(), Delay);
+        let guarded = Guarded::new(bus, &SENSOR).recover_first_async(
+            async |bus: &mut Bounded<EmulatedBus, Delay>| {
+                let repaired = bus.inner_mut().power_cycle().await;
+                repaired.map_err(BoundedError::Failed)
+            },
         );
-        let bus = Bounded(EmulatedBus::default());
-        let mut sensor = Sht4xAsync::new(Guarded::with_policy(bus, &SENSOR, free_the_bus));
+        let mut sensor = Sht4xAsync::new(guarded);
         let mut journal = Journal::new("sensor");
         let mut counts = Counts::default();
         let mut every = Ticker::every(Duration::from_millis(100));

@@ -3,7 +3,7 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 use embedded_example::clock::EmbeddedTimeCycles;
-use nanobreaker_core::EmbeddedTimeClock;
+use nanobreaker_embedded::clock::EmbeddedTimeClock;
 
 type NodeClock = &'static EmbeddedTimeClock<EmbeddedTimeCycles>;
 

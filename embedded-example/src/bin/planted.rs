@@ -18,7 +18,7 @@ mod firmware {
         say!("planted to fail");
         if cfg!(planted = "hang") {
             loop {
-                cortex_m::asm::nop();
+                core::hint::black_box(());
             }
         }
         false
@@ -32,8 +32,7 @@ mod firmware {
     use core::hint::black_box;
     use core::panic::PanicInfo;
 
-    use cortex_m as _;
-    use cortex_m_rt::entry;
+    use embedded_example::board::entry;
 
     #[entry]
     fn main() -> ! {

@@ -6,6 +6,7 @@
 
 use core::cell::Cell;
 use core::fmt;
+use core::hint::black_box;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use cortex_m::peripheral::syst::SystClkSource;
@@ -13,6 +14,8 @@ use cortex_m::peripheral::{SCB, SYST};
 use cortex_m_rt::exception;
 use cortex_m_semihosting::{debug, hprintln};
 use critical_section::Mutex;
+
+pub use cortex_m_rt::entry;
 
 /// Timer ticks in a millisecond.
 pub const TICKS_PER_MS: u32 = clock_hz() / 1_000;
@@ -164,5 +167,6 @@ pub fn instructions_of(work: impl FnOnce()) -> u32 {
     work();
     let ticks = before - SYST::get_current();
     let ns = u64::from(ticks) * 1_000_000 / u64::from(TICKS_PER_MS);
-    (ns / u64::from(NS_PER_INSTRUCTION)) as u32
+    // Divided here, not wherever the compiler likes, such as amid the next measurement.
+    black_box((ns / u64::from(NS_PER_INSTRUCTION)) as u32)
 }

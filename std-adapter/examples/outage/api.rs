@@ -127,6 +127,7 @@ impl Api {
             Err(CallError::Failed(error)) if error.is_timeout() => {
                 StatusCode::GATEWAY_TIMEOUT.into_response()
             }
+            Err(CallError::TimedOut) => StatusCode::GATEWAY_TIMEOUT.into_response(),
             Err(CallError::Failed(_)) => StatusCode::BAD_GATEWAY.into_response(),
         }
     }

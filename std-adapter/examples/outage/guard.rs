@@ -7,20 +7,18 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use nanobreaker::window::Failures;
+use nanobreaker::window::AnyWindow;
 use nanobreaker::{
     Breaker, CallError, CallExt, Cause, CoarseClock, Config, ConfigError, Observer, Transition,
+    WindowSettings,
 };
 
 /// A breaker's phase, under a name that keeps it apart from the phases of a run.
 pub(crate) use nanobreaker::Phase as State;
 
-use crate::scenario::{Kind, Scenario};
+use crate::scenario::{Kind, MOST_FAILURES, Scenario};
 
-/// The most failures that the window has room for: more than the pool's workers can cause at once.
-pub(crate) const MOST_FAILURES: usize = 1_000;
-
-type Payments = Breaker<Failures<MOST_FAILURES>, CoarseClock, Notes>;
+type Payments = Breaker<AnyWindow<MOST_FAILURES>, CoarseClock, Notes>;
 
 /// Guards the payments or, in the run without a breaker, does nothing.
 pub(crate) struct Guard {
@@ -34,7 +32,10 @@ impl Guard {
     pub(crate) fn new(kind: Kind, scenario: &Scenario) -> Result<Self, ConfigError> {
         let open_for_ms = scenario.open_for.as_millis() as u64;
         let breaker = Breaker::with_observer(
-            Failures::new(scenario.threshold, open_for_ms)?,
+            AnyWindow::new(WindowSettings::Failures {
+                threshold: scenario.threshold,
+                within_ms: open_for_ms,
+            })?,
             Config::builder().open_for_ms(open_for_ms).build()?,
             CoarseClock,
             Notes::default(),

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::guard::MOST_FAILURES;
+/// The most failures that the window has room for: more than the pool's workers can cause at once.
+pub(crate) const MOST_FAILURES: usize = 1_000;
 
 /// What a player may change.
 #[derive(Args, Clone, Debug)]

@@ -9,7 +9,7 @@ use axum::extract::rejection::JsonRejection;
 use axum::http::header::{CACHE_CONTROL, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use nanobreaker_core::{Config, Snapshot, Transition};
+use nanobreaker_core::{Settings, Snapshot, Transition};
 use serde::{Deserialize, Serialize};
 
 use crate::admin::Shared;
@@ -32,20 +32,9 @@ struct Row {
     /// Milliseconds since the epoch; what is counted and recent is so from then on.
     watched_since_ms: u64,
     counts: Counts,
-    config: Settings,
+    /// Every setting, by its name in the API.
+    settings: Settings,
     recent: Vec<Dated>,
-}
-
-#[derive(Serialize)]
-struct Settings {
-    open_for_ms: u32,
-    max_open_ms: u32,
-    probes: u8,
-    successes: u8,
-    failures: u8,
-    probe_lease_ms: u32,
-    ramp_ms: u32,
-    latch: bool,
 }
 
 #[derive(Serialize)]
@@ -63,23 +52,8 @@ impl From<MonitoredBreaker> for Row {
             snapshot: breaker.snapshot(),
             watched_since_ms: since_epoch_ms(breaker.watched_since()),
             counts: breaker.counts(),
-            config: Settings::from(breaker.config()),
+            settings: resolved(breaker.settings()),
             recent: breaker.recent().iter().map(Dated::from).collect(),
-        }
-    }
-}
-
-impl From<Config> for Settings {
-    fn from(config: Config) -> Self {
-        Self {
-            open_for_ms: config.open_for_ms(),
-            max_open_ms: config.max_open_ms(),
-            probes: config.probes(),
-            successes: config.successes(),
-            failures: config.failures(),
-            probe_lease_ms: config.probe_lease_ms(),
-            ramp_ms: config.ramp_ms(),
-            latch: config.latch(),
         }
     }
 }
@@ -91,6 +65,16 @@ impl From<&Change> for Dated {
             transition: change.transition,
         }
     }
+}
+
+/// With the numbers that follow from others where nothing was set.
+fn resolved(mut settings: Settings) -> Settings {
+    let opening = &mut settings.opening;
+    let open_for_ms = Some(opening.open_for_ms);
+    opening.max_open_ms = opening.max_open_ms.or(open_for_ms);
+    opening.relapse_within_ms = opening.relapse_within_ms.or(open_for_ms);
+    opening.probe_lease_ms = opening.probe_lease_ms.or(open_for_ms);
+    settings
 }
 
 fn since_epoch_ms(time: SystemTime) -> u64 {
@@ -123,8 +107,8 @@ enum Action {
     Disable,
     Reset,
     Trip,
-    Observe,
-    StopObserving,
+    Shadow,
+    EndShadow,
 }
 
 impl Action {
@@ -138,12 +122,12 @@ impl Action {
                 breaker.reset();
                 true
             }
-            Self::Observe => {
-                breaker.observe(true);
+            Self::Shadow => {
+                breaker.shadow(true);
                 true
             }
-            Self::StopObserving => {
-                breaker.observe(false);
+            Self::EndShadow => {
+                breaker.shadow(false);
                 true
             }
         }

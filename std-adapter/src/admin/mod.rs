@@ -6,7 +6,7 @@
 //! | `GET /api/breakers` | every breaker: phase, counts, configuration, recent transitions |
 //! | `POST /api/change` | `{"breaker": "payments", "action": "isolate"}`; needs the token as `Authorization: Bearer …` |
 //!
-//! Actions: `isolate`, `disable`, `reset`, `trip`, `observe` and `stop_observing`.
+//! Actions: `isolate`, `disable`, `reset`, `trip`, `shadow` and `end_shadow`.
 
 mod api;
 mod page;

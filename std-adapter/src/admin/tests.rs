@@ -131,7 +131,7 @@ async fn every_breaker_is_listed_with_what_it_did() {
     );
     assert_eq!(first["counts"]["calls"]["success"], 1);
     assert_eq!(first["counts"]["rejections"]["open"], 1);
-    assert_eq!(first["config"]["open_for_ms"], 10_000);
+    assert_eq!(first["settings"]["opening"]["open_for_ms"], 10_000);
     let (since, now) = (&first["watched_since_ms"], &list["now_ms"]);
     assert!(since.as_u64().unwrap() <= now.as_u64().unwrap());
     assert_eq!(first["recent"][0]["to"], "open");
@@ -159,10 +159,10 @@ async fn an_operator_with_the_token_can_force_every_mode_and_reset() {
         assert_eq!(answer.json()["phase"], phase.name());
         assert_eq!(breaker.snapshot().phase, phase);
     }
-    site.order("a/b c", "observe").await;
-    assert!(breaker.snapshot().observing);
-    site.order("a/b c", "stop_observing").await;
-    assert!(!breaker.snapshot().observing);
+    site.order("a/b c", "shadow").await;
+    assert!(breaker.snapshot().in_shadow);
+    site.order("a/b c", "end_shadow").await;
+    assert!(!breaker.snapshot().in_shadow);
 }
 
 #[tokio::test]

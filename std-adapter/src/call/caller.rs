@@ -1,15 +1,17 @@
 //! Makes calls through a breaker, judged as configured.
 
-use std::future::poll_fn;
-use std::pin::pin;
 use std::time::Duration;
 
 use nanobreaker_core::window::Window;
-use nanobreaker_core::{Breaker, Clock, Observer, Outcome};
+use nanobreaker_core::{Breaker, Clock, Observer, Outcome, Token};
 
-use crate::call::classifier::{ByResult, Classifier};
-use crate::call::held::Held;
+use crate::call::classifier::{ByBorrowed, ByResult, Classifier};
+use crate::call::guarded::Guarded;
+use crate::call::held::{Admitted, Stage, allow, end_without_answer, settle};
 use crate::call::limits::Limits;
+use crate::call::probing;
+#[cfg(feature = "tokio")]
+use crate::call::timed::Timed;
 use crate::error::CallError;
 
 /// Makes calls through a breaker.
@@ -39,13 +41,13 @@ use crate::error::CallError;
 /// ```
 #[derive(Debug)]
 #[must_use = "a caller does nothing until it makes a call"]
-pub struct Caller<'a, W, C, O, K = ByResult> {
+pub struct Caller<'a, W: Window, C, O, K = ByResult> {
     breaker: &'a Breaker<W, C, O>,
     classifier: K,
     limits: Limits,
 }
 
-impl<'a, W, C, O> Caller<'a, W, C, O> {
+impl<'a, W: Window, C, O> Caller<'a, W, C, O> {
     /// A caller through `breaker` that judges by `Ok` and `Err`.
     #[inline]
     pub const fn new(breaker: &'a Breaker<W, C, O>) -> Self {
@@ -55,13 +57,29 @@ impl<'a, W, C, O> Caller<'a, W, C, O> {
             limits: Limits::NONE,
         }
     }
+
+    /// The same, with time limits.
+    #[inline]
+    pub(crate) const fn heeding(breaker: &'a Breaker<W, C, O>, limits: Limits) -> Self {
+        Self {
+            breaker,
+            classifier: ByResult,
+            limits,
+        }
+    }
 }
 
-impl<'a, W, C, O, K> Caller<'a, W, C, O, K> {
+impl<'a, W: Window, C, O, K> Caller<'a, W, C, O, K> {
     /// The breaker that it makes calls through.
     #[inline]
-    pub(super) const fn breaker(&self) -> &'a Breaker<W, C, O> {
+    pub(crate) const fn breaker(&self) -> &'a Breaker<W, C, O> {
         self.breaker
+    }
+
+    #[cfg(feature = "tokio")]
+    #[inline]
+    pub(super) const fn classifier(&self) -> &K {
+        &self.classifier
     }
 
     /// How long calls may take.
@@ -86,12 +104,13 @@ impl<'a, W, C, O, K> Caller<'a, W, C, O, K> {
         }
     }
 
-    /// A success that took longer than this is [slow](Outcome::Slow). So is a call whose future is
+    /// A success that took longer than this is [slow](Outcome::Slow), and a failure that did is a
+    /// [slow failure](Outcome::SlowFailure). Slow, too, is a call whose future is
     /// dropped after it ran for longer than this: its caller gave up on it.
     ///
     /// Measured by the breaker's clock, in whole milliseconds; two clock reads a call.
     pub fn slow_after(mut self, limit: Duration) -> Self {
-        self.limits.slow_after_ms = Some(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
+        self.limits = self.limits.slow_after(limit);
         self
     }
 
@@ -102,9 +121,33 @@ impl<'a, W, C, O, K> Caller<'a, W, C, O, K> {
     /// first timeouts return. Takes effect for [`call_async`](Self::call_async), within a tokio
     /// runtime with its timer enabled, and costs a timer each call.
     #[cfg(feature = "tokio")]
-    pub const fn hung_after(mut self, limit: Duration) -> Self {
-        self.limits.hung_after = Some(limit);
+    pub fn hung_after(mut self, limit: Duration) -> Self {
+        self.limits = self.limits.hung_after(limit);
         self
+    }
+
+    /// Ends an asynchronous call that takes longer than this, with [`CallError::TimedOut`], which counts
+    /// as a failure. Its future is dropped.
+    ///
+    /// A timeout *around* a guarded call drops the call instead, and that says nothing about the
+    /// dependency: the breaker would never trip. Within a tokio runtime with its timer enabled.
+    ///
+    /// ```
+    /// # use nanobreaker::{CallError, CallExt, SharedBreaker};
+    /// # use std::time::Duration;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), nanobreaker::ConfigError> {
+    /// let breaker = SharedBreaker::builder().consecutive(1).build()?;
+    /// let hangs = std::future::pending::<Result<(), std::io::Error>>();
+    /// let answer = breaker.calls().timeout(Duration::from_millis(5)).call_async(hangs).await;
+    /// assert!(matches!(answer, Err(CallError::TimedOut)));
+    /// assert!(breaker.allow().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "tokio")]
+    pub const fn timeout(self, limit: Duration) -> Timed<'a, W, C, O, K> {
+        Timed::new(self, limit)
     }
 }
 
@@ -120,9 +163,37 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
     where
         K: Classifier<T, E>,
     {
-        let mut held = Held::admit(&self.breaker, self.limits).map_err(CallError::Rejected)?;
-        let result = held.run(call);
-        held.spend(self.classifier.classify(&result));
+        let (breaker, limits) = (self.breaker, self.limits);
+        let token = match allow(breaker) {
+            Ok(Admitted::Counted(token)) => token,
+            Ok(Admitted::WithinProbe) => return call().map_err(CallError::Failed),
+            Err(rejected) => return Err(CallError::Rejected(rejected)),
+        };
+        let mut running = Running {
+            breaker,
+            limits,
+            token,
+            started_ms: 0,
+            stage: Stage::Waits,
+        };
+        if limits.measure() {
+            running.started_ms = breaker.clock().now_ms() as u32;
+        }
+        running.stage = Stage::Runs;
+        let result = if token.is_probe() {
+            probing::run(probing::address(breaker), call)
+        } else {
+            call()
+        };
+        running.stage = Stage::Waits;
+        let outcome = self.classifier.classify(&result);
+        let started_ms = running.started_ms;
+        std::mem::forget(running);
+        if limits.are_none() {
+            breaker.record(token, outcome);
+        } else {
+            settle(breaker, token, limits, started_ms, Stage::Waits, outcome);
+        }
         result.map_err(CallError::Failed)
     }
 
@@ -142,34 +213,32 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
         F: Future<Output = Result<T, E>>,
         K: Classifier<T, E>,
     {
-        guarded(self.breaker, self.limits, &self.classifier, call)
+        let classifier = ByBorrowed(&self.classifier);
+        Guarded::new(self.breaker, self.limits, classifier, call)
     }
 }
 
-/// The asynchronous call itself: one future, so that `call` is not moved from one into the next.
-pub(super) async fn guarded<W, C, O, T, E, F>(
-    breaker: &Breaker<W, C, O>,
+/// Spends a blocking call's permit where the caller's code panics.
+struct Running<'a, W: Window, C: Clock, O: Observer> {
+    breaker: &'a Breaker<W, C, O>,
     limits: Limits,
-    classifier: &impl Classifier<T, E>,
-    call: F,
-) -> Result<T, CallError<E>>
-where
-    W: Window,
-    C: Clock,
-    O: Observer,
-    F: Future<Output = Result<T, E>>,
-{
-    let mut call = pin!(call);
-    let mut held = Held::admit(&breaker, limits).map_err(CallError::Rejected)?;
-    let mut hung = pin!(limits.hung());
-    let result = poll_fn(|context| {
-        held.poll(context, hung.as_mut(), |context| {
-            call.as_mut().poll(context)
-        })
-    })
-    .await;
-    held.spend(classifier.classify(&result));
-    result.map_err(CallError::Failed)
+    token: Token,
+    started_ms: u32,
+    stage: Stage,
+}
+
+impl<W: Window, C: Clock, O: Observer> Drop for Running<'_, W, C, O> {
+    #[inline]
+    fn drop(&mut self) {
+        let Self {
+            breaker,
+            limits,
+            token,
+            started_ms,
+            stage,
+        } = *self;
+        end_without_answer(breaker, token, limits, started_ms, stage);
+    }
 }
 
 #[cfg(test)]

@@ -29,3 +29,13 @@ impl<T, E, F: Fn(&Result<T, E>) -> Outcome> Classifier<T, E> for F {
         self(result)
     }
 }
+
+/// Judges by a classifier that lies elsewhere.
+pub(super) struct ByBorrowed<'a, K>(pub(super) &'a K);
+
+impl<T, E, K: Classifier<T, E>> Classifier<T, E> for ByBorrowed<'_, K> {
+    #[inline]
+    fn classify(&self, result: &Result<T, E>) -> Outcome {
+        self.0.classify(result)
+    }
+}

@@ -2,139 +2,163 @@
 //! panics, its future is dropped, it hangs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::Context;
+#[cfg(feature = "tower-http")]
+use std::task::Poll;
 use std::thread;
 
-use nanobreaker_core::{Clock, Outcome, Rejected, Token};
+#[cfg(feature = "tower-http")]
+use nanobreaker_core::Phase;
+use nanobreaker_core::window::Window;
+use nanobreaker_core::{Breaker, Clock, Observer, Outcome, Rejected, Token};
 
 use crate::call::CallExt;
-use crate::call::limits::{Hung, Limits, poll_hung};
+#[cfg(feature = "tower")]
+use crate::call::Handle;
+use crate::call::limits::{Hung, Limits};
+use crate::call::probing;
 #[cfg(feature = "tower-http")]
 use crate::call::silence::Silence;
 
-/// How long the call takes, in the breaker's own time.
-#[derive(Clone, Copy)]
-enum Pace {
-    /// Nobody asks, or it was answered in time.
+/// How far a call is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The breaker has not been asked.
+    Idle,
+    /// It waits.
+    Waits,
+    /// The caller's code runs right now: if this is dropped meanwhile, that code panicked.
+    Runs,
+    /// Its answer began in time, and is late no more.
+    #[cfg(feature = "tower-http")]
     Fine,
-    /// It is slow once it runs for longer.
-    Limited { started_ms: u64, slow_after_ms: u64 },
-    /// It was answered too late.
+    /// Its answer began too late.
     #[cfg(feature = "tower-http")]
     Slow,
+    /// Its outcome was recorded, or it was not made, or it is part of a probe.
+    Spent,
 }
 
-/// A call under way. `B` is the breaker's handle: a reference where the call can borrow it, else one
-/// of its own.
+/// A call under way. `B` is what holds the breaker meanwhile.
+///
+/// Each field is written and read in one piece. What is written in pieces and read back as a whole can't be
+/// forwarded from the store to the load, and costs a processor more than all the rest of a call.
 #[cfg_attr(not(feature = "tower"), expect(unreachable_pub))]
 pub struct Held<B: CallExt> {
     breaker: B,
-    token: Option<Token>,
-    pace: Pace,
-    /// Whether the caller's code runs right now: if this is dropped meanwhile, that code panicked.
-    running: bool,
+    limits: Limits,
+    /// The token's bits, while the permit is not spent.
+    token: u32,
+    started_ms: u32,
+    stage: Stage,
 }
 
 impl<B: CallExt> Held<B> {
-    /// Asks the breaker. Only a call that was admitted takes a handle: a rejection writes nothing.
+    /// A call that has not been asked for, to stand where the call will.
     #[inline]
-    pub(crate) fn admit(breaker: &B, limits: Limits) -> Result<Self, Rejected>
-    where
-        B: Clone,
-    {
-        let permit = breaker.calls().breaker().allow()?;
-        let mut held = Self {
-            breaker: breaker.clone(),
-            token: Some(permit.into()),
-            pace: Pace::Fine,
-            running: false,
-        };
-        // Not before `held` guards the token: the clock may be anyone's code.
-        if let Some(slow_after_ms) = limits.slow_after_ms {
-            held.pace = Pace::Limited {
-                started_ms: held.now_ms(),
-                slow_after_ms,
-            };
+    pub(super) const fn idle(breaker: B, limits: Limits) -> Self {
+        Self {
+            breaker,
+            limits,
+            token: 0,
+            started_ms: 0,
+            stage: Stage::Idle,
         }
+    }
+
+    /// Asks the breaker. Only a call that was admitted holds it: a rejection writes nothing.
+    #[cfg(feature = "tower")]
+    #[inline]
+    pub(crate) fn admit<H: Handle<Held = B>>(breaker: &H) -> Result<Self, Rejected> {
+        let caller = breaker.calls();
+        let (admitted, limits) = (allow(caller.breaker())?, caller.limits());
+        let mut held = Self::idle(breaker.hold(), limits);
+        held.begin(admitted);
         Ok(held)
+    }
+
+    #[inline]
+    pub(super) fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// Asks the breaker, which has not been asked.
+    #[inline]
+    pub(super) fn ask(&mut self) -> Result<(), Rejected> {
+        // Whatever happens, it is not asked again.
+        self.stage = Stage::Spent;
+        let admitted = allow(self.breaker.calls().breaker())?;
+        self.begin(admitted);
+        Ok(())
+    }
+
+    #[inline]
+    fn begin(&mut self, admitted: Admitted) {
+        let Admitted::Counted(token) = admitted else {
+            self.stage = Stage::Spent;
+            return;
+        };
+        self.token = token.to_bits();
+        self.stage = Stage::Waits;
+        // Not before the token is guarded: the clock may be anyone's code.
+        if self.limits.measure() {
+            self.started_ms = self.breaker.calls().breaker().clock().now_ms() as u32;
+        }
     }
 
     /// Runs the caller's code; a panic in it is a failure of the call.
     #[inline]
     pub(crate) fn run<T>(&mut self, code: impl FnOnce() -> T) -> T {
-        self.running = true;
-        let answer = code();
-        self.running = false;
+        let stage = self.stage;
+        if stage == Stage::Spent {
+            return code();
+        }
+        self.stage = Stage::Runs;
+        let answer = if Token::from_bits(self.token).is_probe() {
+            let breaker = probing::address(self.breaker.calls().breaker());
+            probing::run(breaker, code)
+        } else {
+            code()
+        };
+        self.stage = stage;
         answer
     }
 
-    /// Polls the call; one that is pending when the limit ends has failed.
+    /// The call is pending; if it has been so for too long, it has failed.
     #[inline]
-    pub(crate) fn poll<T>(
-        &mut self,
-        context: &mut Context<'_>,
-        hung: Pin<&mut Hung>,
-        call: impl FnOnce(&mut Context<'_>) -> Poll<T>,
-    ) -> Poll<T> {
-        let poll = self.run(|| call(context));
-        if poll.is_pending() && poll_hung(hung, context).is_ready() {
+    pub(crate) fn pends(&mut self, context: &mut Context<'_>, hung: &mut Hung) {
+        if !self.limits.are_none()
+            && self.stage != Stage::Spent
+            && hung.poll(self.limits, context).is_ready()
+        {
             self.spend(Outcome::Failure);
         }
-        poll
     }
 
-    /// Spends the permit, if it wasn't before. A success that took too long is slow.
+    /// Spends the permit, if it wasn't before. What took too long is slow.
     #[inline]
     pub(crate) fn spend(&mut self, outcome: Outcome) {
-        if let Some(token) = self.token.take() {
-            let outcome = match outcome {
-                Outcome::Success if self.is_slow() => Outcome::Slow,
-                outcome => outcome,
-            };
-            self.breaker.calls().breaker().record(token, outcome);
+        let stage = std::mem::replace(&mut self.stage, Stage::Spent);
+        if stage == Stage::Spent {
+            return;
         }
-    }
-
-    fn is_slow(&self) -> bool {
-        match self.pace {
-            Pace::Fine => false,
-            // A clock that was set back since has measured nothing.
-            Pace::Limited {
-                started_ms,
-                slow_after_ms,
-            } => self.now_ms().saturating_sub(started_ms) > slow_after_ms,
-            #[cfg(feature = "tower-http")]
-            Pace::Slow => true,
-        }
-    }
-
-    fn now_ms(&self) -> u64 {
-        self.breaker.calls().breaker().clock().now_ms()
-    }
-
-    /// Kept out of the way of calls that return.
-    #[cold]
-    #[inline(never)]
-    fn end_without_answer(&mut self) {
-        let outcome = self.outcome_of_no_answer();
-        if thread::panicking() {
-            // An observer that panics now as well would abort the process. The outcome is recorded
-            // by then, and the first panic goes on.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.spend(outcome)));
+        let token = Token::from_bits(self.token);
+        let breaker = self.breaker.calls().breaker();
+        if self.limits.are_none() {
+            breaker.record(token, outcome);
         } else {
-            self.spend(outcome);
+            settle(breaker, token, self.limits, self.started_ms, stage, outcome);
         }
     }
+}
 
-    /// The outcome of a call that does not return.
-    fn outcome_of_no_answer(&self) -> Outcome {
-        if self.running {
-            Outcome::Failure
-        } else if self.is_slow() {
-            Outcome::Slow
-        } else {
-            Outcome::Cancelled
+impl<B: CallExt> Drop for Held<B> {
+    #[inline]
+    fn drop(&mut self) {
+        if !matches!(self.stage, Stage::Idle | Stage::Spent) {
+            let token = Token::from_bits(self.token);
+            let breaker = self.breaker.calls().breaker();
+            end_without_answer(breaker, token, self.limits, self.started_ms, self.stage);
         }
     }
 }
@@ -144,15 +168,39 @@ impl<B: CallExt> Held<B> {
 impl<B: CallExt> Held<B> {
     /// The answer begins: whether it is slow is decided here, however long the rest takes.
     pub(crate) fn answer_begins(&mut self) {
-        self.pace = if self.is_slow() {
-            Pace::Slow
-        } else {
-            Pace::Fine
-        };
+        if self.stage != Stage::Spent {
+            let breaker = self.breaker.calls().breaker();
+            let is_slow = is_slow(breaker, self.limits, self.started_ms, self.stage);
+            self.stage = if is_slow { Stage::Slow } else { Stage::Fine };
+        }
     }
 
-    /// Polls for the next part of the answer; where none comes within the time after which a call
-    /// counts as hung, the call has failed. Time in which nobody polls does not count.
+    /// The answer began well: a probe has succeeded by that, however long the rest takes. Where that
+    /// closed the breaker, the rest counts as that of any other call.
+    pub(crate) fn begins_well(&mut self) {
+        if self.stage == Stage::Spent || !Token::from_bits(self.token).is_probe() {
+            return;
+        }
+        self.spend(Outcome::Success);
+        let breaker = self.breaker.calls().breaker();
+        if breaker.phase() != Phase::Closed {
+            return;
+        }
+        match breaker.allow_token() {
+            // It opened again at this very moment, and this is no probe.
+            Ok(token) if token.is_probe() => {
+                breaker.record(token, Outcome::Cancelled);
+            }
+            Ok(token) => {
+                self.token = token.to_bits();
+                self.stage = Stage::Fine;
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Polls for the next part of the answer; where nothing comes for as long as an answer may be
+    /// silent, the call has failed. Time in which nobody polls does not count.
     pub(crate) fn poll_part<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -162,21 +210,94 @@ impl<B: CallExt> Held<B> {
         let poll = self.run(|| part(context));
         if poll.is_ready() {
             silence.end();
-        } else if self.token.is_some() {
-            let limits = self.breaker.calls().limits();
-            if silence.poll(limits, context).is_ready() {
-                self.spend(Outcome::Failure);
-            }
+        } else if self.stage != Stage::Spent && silence.poll(context).is_ready() {
+            self.spend(Outcome::Failure);
         }
         poll
     }
 }
 
-impl<B: CallExt> Drop for Held<B> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.token.is_some() {
-            self.end_without_answer();
-        }
+/// How a call was admitted.
+pub(super) enum Admitted {
+    Counted(Token),
+    /// As part of a probe of the same breaker.
+    WithinProbe,
+}
+
+/// Asks the breaker.
+#[inline]
+pub(super) fn allow<W: Window, C: Clock, O: Observer>(
+    breaker: &Breaker<W, C, O>,
+) -> Result<Admitted, Rejected> {
+    match breaker.allow_token() {
+        Ok(token) => Ok(Admitted::Counted(token)),
+        Err(_) if probing::is_running(probing::address(breaker)) => Ok(Admitted::WithinProbe),
+        Err(rejected) => Err(rejected),
+    }
+}
+
+/// Whether a call takes too long, by now or by when its answer began.
+fn is_slow<W: Window, C: Clock, O: Observer>(
+    breaker: &Breaker<W, C, O>,
+    limits: Limits,
+    started_ms: u32,
+    stage: Stage,
+) -> bool {
+    match stage {
+        #[cfg(feature = "tower-http")]
+        Stage::Slow => true,
+        #[cfg(feature = "tower-http")]
+        Stage::Fine => false,
+        _ => limits.are_exceeded(started_ms, || breaker.clock().now_ms()),
+    }
+}
+
+/// Records how a call ended that has limits. Everything by value: were the call's record at hand by
+/// reference, it would have to lie in memory where there is nothing to do.
+#[inline(never)]
+pub(super) fn settle<W: Window, C: Clock, O: Observer>(
+    breaker: &Breaker<W, C, O>,
+    token: Token,
+    limits: Limits,
+    started_ms: u32,
+    stage: Stage,
+    outcome: Outcome,
+) {
+    let outcome = match outcome {
+        Outcome::Success if is_slow(breaker, limits, started_ms, stage) => Outcome::Slow,
+        Outcome::Failure if is_slow(breaker, limits, started_ms, stage) => Outcome::SlowFailure,
+        outcome => outcome,
+    };
+    breaker.record(token, outcome);
+}
+
+/// Kept out of the way of calls that return.
+#[cold]
+#[inline(never)]
+pub(super) fn end_without_answer<W: Window, C: Clock, O: Observer>(
+    breaker: &Breaker<W, C, O>,
+    token: Token,
+    limits: Limits,
+    started_ms: u32,
+    stage: Stage,
+) {
+    let record = || {
+        let outcome = if stage == Stage::Runs {
+            Outcome::Failure
+        } else {
+            Outcome::Cancelled
+        };
+        let outcome = match outcome {
+            Outcome::Cancelled if is_slow(breaker, limits, started_ms, stage) => Outcome::Slow,
+            outcome => outcome,
+        };
+        breaker.record(token, outcome);
+    };
+    if thread::panicking() {
+        // An observer that panics now as well would abort the process. The outcome is recorded by
+        // then, and the first panic goes on.
+        let _ = catch_unwind(AssertUnwindSafe(record));
+    } else {
+        record();
     }
 }

@@ -2,10 +2,14 @@
 
 mod caller;
 mod classifier;
+mod guarded;
 mod held;
 mod limits;
+mod probing;
 #[cfg(feature = "tower-http")]
 mod silence;
+#[cfg(feature = "tokio")]
+mod timed;
 
 use std::sync::Arc;
 
@@ -15,11 +19,16 @@ use nanobreaker_core::{Breaker, Clock, Observer};
 pub use caller::Caller;
 pub use classifier::{ByResult, Classifier};
 #[cfg(feature = "tower")]
+pub(crate) use guarded::polled_again;
+#[cfg(feature = "tower")]
 pub(crate) use held::Held;
 #[cfg(feature = "tower")]
 pub(crate) use limits::Hung;
+pub(crate) use limits::Limits;
 #[cfg(feature = "tower-http")]
 pub(crate) use silence::Silence;
+#[cfg(feature = "tokio")]
+pub use timed::Timed;
 
 use crate::error::CallError;
 
@@ -38,6 +47,12 @@ pub trait CallExt {
     /// A caller through this breaker.
     fn calls(&self) -> Caller<'_, Self::Window, Self::Clock, Self::Observer>;
 
+    /// The breaker itself: to look at it, or to do to it what operators do.
+    #[inline]
+    fn breaker(&self) -> &Breaker<Self::Window, Self::Clock, Self::Observer> {
+        self.calls().breaker()
+    }
+
     /// Makes a blocking call: `Ok` is a success, `Err` a failure. A panic is a failure too, and goes
     /// on unwinding.
     ///
@@ -47,7 +62,7 @@ pub trait CallExt {
     /// use nanobreaker::{Breaker, CallExt, CoarseClock, Config, checked, window::Failures};
     ///
     /// static FILES: Breaker<Failures<5>, CoarseClock> = Breaker::new(
-    ///     checked!(Failures::new(5, 10_000)),
+    ///     checked!(Failures::within_ms(10_000)),
     ///     Config::DEFAULT,
     ///     CoarseClock,
     /// );
@@ -80,7 +95,7 @@ pub trait CallExt {
         F: Future<Output = Result<T, E>>,
     {
         let caller = self.calls();
-        caller::guarded(caller.breaker(), caller.limits(), &ByResult, call)
+        guarded::Guarded::new(caller.breaker(), caller.limits(), ByResult, call)
     }
 }
 
@@ -114,5 +129,35 @@ impl<B: CallExt + ?Sized> CallExt for Arc<B> {
     #[inline]
     fn calls(&self) -> Caller<'_, B::Window, B::Clock, B::Observer> {
         (**self).calls()
+    }
+}
+
+/// A breaker's handle that a service can keep, and give to its calls.
+///
+/// Implemented by the handles of this crate, by references and by `Arc`s of a [`Breaker`].
+pub trait Handle: CallExt {
+    /// What a call under way holds, so that its breaker is there when it ends. Where it counts something,
+    /// as an `Arc` does, all calls share that counter.
+    type Held: CallExt;
+
+    /// What the next call holds.
+    fn hold(&self) -> Self::Held;
+}
+
+impl<B: CallExt + ?Sized> Handle for &B {
+    type Held = Self;
+
+    #[inline]
+    fn hold(&self) -> Self {
+        self
+    }
+}
+
+impl<B: CallExt + ?Sized> Handle for Arc<B> {
+    type Held = Self;
+
+    #[inline]
+    fn hold(&self) -> Self {
+        Self::clone(self)
     }
 }

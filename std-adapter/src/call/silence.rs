@@ -3,13 +3,12 @@
 //! It is tokio's. Without the feature `tokio` there is none.
 
 use std::task::{Context, Poll};
-
-use crate::call::limits::Limits;
+use std::time::Duration;
 
 /// How long nothing came while someone waited.
 #[cfg(feature = "tokio")]
-#[derive(Default)]
 pub(crate) struct Silence {
+    limit: Option<Duration>,
     /// In a box, so that an answer can be moved; made when it is first needed.
     timer: Option<std::pin::Pin<Box<tokio::time::Sleep>>>,
     running: bool,
@@ -17,9 +16,18 @@ pub(crate) struct Silence {
 
 #[cfg(feature = "tokio")]
 impl Silence {
-    /// Nothing came. Ready when that went on for as long as calls may hang.
-    pub(super) fn poll(&mut self, limits: Limits, context: &mut Context<'_>) -> Poll<()> {
-        let Some(limit) = limits.hung_after else {
+    /// Watches for silence of this length; for none without one.
+    pub(crate) const fn new(limit: Option<Duration>) -> Self {
+        Self {
+            limit,
+            timer: None,
+            running: false,
+        }
+    }
+
+    /// Nothing came. Ready when that went on for as long as it may.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(limit) = self.limit else {
             return Poll::Pending;
         };
         let timer = self
@@ -43,13 +51,17 @@ impl Silence {
 
 /// How long nothing came while someone waited.
 #[cfg(not(feature = "tokio"))]
-#[derive(Default)]
 pub(crate) struct Silence {}
 
 #[cfg(not(feature = "tokio"))]
 impl Silence {
+    /// Watches for nothing.
+    pub(crate) const fn new(_: Option<Duration>) -> Self {
+        Self {}
+    }
+
     /// Never ready.
-    pub(super) const fn poll(&mut self, _: Limits, _: &mut Context<'_>) -> Poll<()> {
+    pub(super) const fn poll(&mut self, _: &mut Context<'_>) -> Poll<()> {
         Poll::Pending
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use config::builder::{ConfigBuilder, DefaultState};
 use config::{Config, Environment, File, FileFormat};
 
-use crate::catalog::Catalog;
+use nanobreaker_settings::Catalog;
 
 /// The formats of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,14 +41,14 @@ impl Format {
 ///         [defaults]
 ///         open_for = "10s"
 ///         [breakers.payments]
-///         probes = 3
+///         max_probes = 3
 ///     "#)
 ///     .optional_file("/etc/shop/breakers.yaml")
 ///     .environment("SHOP") // SHOP__BREAKERS__PAYMENTS__OPEN_FOR=30s
 ///     .load()?;
-/// assert_eq!(catalog.settings("payments").probes, Some(3));
+/// assert_eq!(catalog.settings("payments").max_probes, Some(3));
 /// assert_eq!(catalog.settings("search").open_for, Some(Duration::from_secs(10)));
-/// # Ok::<(), nanobreaker::catalog::CatalogError>(())
+/// # Ok::<(), nanobreaker::catalog::LoadError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 #[must_use = "call load() to read the layers"]
@@ -100,21 +100,21 @@ impl Layers {
     ///
     /// # Errors
     ///
-    /// A [`CatalogError`]: a file can't be read (with line and column where its syntax is wrong), or
+    /// A [`LoadError`]: a file can't be read (with line and column where its syntax is wrong), or
     /// a setting can't be (with its key, its value and what is allowed).
-    pub fn load(&self) -> Result<Catalog, CatalogError> {
-        let config: Config = self.0.build_cloned().map_err(CatalogError::unread)?;
-        serde_path_to_error::deserialize(config).map_err(CatalogError::refused)
+    pub fn load(&self) -> Result<Catalog, LoadError> {
+        let config: Config = self.0.build_cloned().map_err(LoadError::unread)?;
+        serde_path_to_error::deserialize(config).map_err(LoadError::refused)
     }
 }
 
 /// Why a [`Catalog`] could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CatalogError {
+pub struct LoadError {
     message: String,
 }
 
-impl CatalogError {
+impl LoadError {
     fn unread(error: config::ConfigError) -> Self {
         Self {
             message: error.to_string(),
@@ -134,13 +134,13 @@ impl CatalogError {
     }
 }
 
-impl fmt::Display for CatalogError {
+impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for CatalogError {}
+impl std::error::Error for LoadError {}
 
 #[cfg(test)]
 mod tests;

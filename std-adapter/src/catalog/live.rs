@@ -4,8 +4,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[cfg(feature = "tokio")]
 use std::time::Duration;
 
-use crate::catalog::{Catalog, CatalogError, Layers};
-use crate::settings::Settings;
+use nanobreaker_settings::{Catalog, PartialSettings};
+
+use crate::catalog::{Layers, LoadError};
 use crate::shared::{SharedBreaker, SharedBreakerBuilder};
 
 /// A [`Catalog`] with the [`Layers`] that it was read from, to be read again; cheap to clone, all
@@ -18,18 +19,18 @@ use crate::shared::{SharedBreaker, SharedBreakerBuilder};
 /// use nanobreaker::catalog::{Layers, LiveCatalog};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let path = std::env::temp_dir().join(format!("live-{}.toml", std::process::id()));
-/// # std::fs::write(&path, "[defaults]\nprobes = 1")?;
+/// # std::fs::write(&path, "[defaults]\nmax_probes = 1")?;
 ///
 /// let catalog = LiveCatalog::load(Layers::new().file(&path))?;
 /// let settings = catalog.clone();
 /// let breakers = Registry::<String>::builder(move |name: &String| settings.builder(name)).build();
-/// let payments = breakers.get("payments")?;
+/// let payments = breakers.get_or_create("payments")?;
 ///
-/// std::fs::write(&path, "[defaults]\nprobes = 3")?;
+/// std::fs::write(&path, "[defaults]\nmax_probes = 3")?;
 /// if catalog.reload()? {
 ///     breakers.adjust_all().expect("a catalogue is checked when it is read");
 /// }
-/// assert_eq!(payments.config().probes(), 3);
+/// assert_eq!(payments.config().max_probes(), 3);
 /// # std::fs::remove_file(path)?;
 /// # Ok(())
 /// # }
@@ -46,7 +47,7 @@ impl LiveCatalog {
     /// # Errors
     ///
     /// As [`Layers::load`].
-    pub fn load(layers: Layers) -> Result<Self, CatalogError> {
+    pub fn load(layers: Layers) -> Result<Self, LoadError> {
         let current = Arc::new(layers.load()?);
         Ok(Self {
             layers: Arc::new(layers),
@@ -61,7 +62,7 @@ impl LiveCatalog {
     }
 
     /// The settings of the breaker called `name`.
-    pub fn settings(&self, name: &str) -> Settings {
+    pub fn settings(&self, name: &str) -> PartialSettings {
         self.catalog().settings(name)
     }
 
@@ -81,7 +82,7 @@ impl LiveCatalog {
     /// # Errors
     ///
     /// As [`Layers::load`]; the catalogue stays as it was.
-    pub fn reload(&self) -> Result<bool, CatalogError> {
+    pub fn reload(&self) -> Result<bool, LoadError> {
         let fresh = Arc::new(self.layers.load()?);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let changed = **current != *fresh;
@@ -100,7 +101,7 @@ impl LiveCatalog {
     pub async fn follow(
         &self,
         every: Duration,
-        mut when_changed: impl FnMut(Result<(), CatalogError>),
+        mut when_changed: impl FnMut(Result<(), LoadError>),
     ) {
         let mut told = None;
         loop {

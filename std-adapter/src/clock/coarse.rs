@@ -14,7 +14,7 @@ use nanobreaker_core::Clock;
 /// use nanobreaker::{Breaker, CoarseClock, Config, checked, window::Failures};
 ///
 /// static PAYMENTS: Breaker<Failures<5>, CoarseClock> = Breaker::new(
-///     checked!(Failures::new(5, 10_000)),
+///     checked!(Failures::within_ms(10_000)),
 ///     checked!(Config::builder().open_for_ms(10_000).build()),
 ///     CoarseClock,
 /// );

@@ -28,10 +28,10 @@ static NOW_MS: AtomicU64 = AtomicU64::new(0);
 /// in the child: there use [`CoarseClock`].
 ///
 /// ```
-/// use nanobreaker::{Breaker, Config, TimerClock, checked, window::Time};
+/// use nanobreaker::{Breaker, Config, Rate, TimerClock, checked, window::Time};
 ///
 /// static SEARCH: Breaker<Time<10>, TimerClock> = Breaker::new(
-///     checked!(Time::new(10_000, 10, 50, 20)),
+///     checked!(Time::new(10_000, 10, Rate::percent(50).min_calls(20))),
 ///     Config::DEFAULT,
 ///     TimerClock,
 /// );

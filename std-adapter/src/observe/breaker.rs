@@ -1,71 +1,23 @@
-//! A watched breaker, whatever its clock.
+//! A watched breaker: what operators see of it, and do to it.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use nanobreaker_core::{Clock, Config, Snapshot};
+use nanobreaker_core::{Config, Settings, Snapshot};
 
-use crate::observe::counts::Counts;
-use crate::observe::watch::{Change, Watch};
-use crate::shared::{Shared, SharedBreaker};
-
-/// What operators see of a breaker, and do to it.
-pub(crate) trait Operate: Send + Sync {
-    fn name(&self) -> &str;
-    fn watch(&self) -> Option<&Watch>;
-    fn snapshot(&self) -> Snapshot;
-    fn config(&self) -> Config;
-    fn trip(&self) -> bool;
-    fn isolate(&self) -> bool;
-    fn disable(&self) -> bool;
-    fn reset(&self);
-    fn observe(&self, on: bool);
-}
-
-impl<C: Clock + Send + Sync> Operate for Shared<C> {
-    fn name(&self) -> &str {
-        self.name()
-    }
-
-    fn watch(&self) -> Option<&Watch> {
-        self.breaker().observer().watch()
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        self.breaker().snapshot()
-    }
-
-    fn config(&self) -> Config {
-        self.breaker().config()
-    }
-
-    fn trip(&self) -> bool {
-        self.breaker().trip()
-    }
-
-    fn isolate(&self) -> bool {
-        self.breaker().isolate()
-    }
-
-    fn disable(&self) -> bool {
-        self.breaker().disable()
-    }
-
-    fn reset(&self) {
-        self.breaker().reset();
-    }
-
-    fn observe(&self, on: bool) {
-        self.breaker().observe(on);
-    }
-}
+use crate::shared::Life;
+use crate::watch::{Change, Counts, Watch};
 
 /// A breaker that a [`Monitor`](crate::observe::Monitor) watches.
 #[derive(Clone)]
-pub struct MonitoredBreaker(pub(super) Arc<dyn Operate>);
+pub struct MonitoredBreaker(pub(super) Arc<Life>);
 
 impl MonitoredBreaker {
+    pub(super) fn watch(&self) -> Option<Arc<Watch>> {
+        self.0.breaker().observer().watch()
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         self.0.name()
@@ -73,52 +25,58 @@ impl MonitoredBreaker {
 
     /// How it stands now.
     pub fn snapshot(&self) -> Snapshot {
-        self.0.snapshot()
+        self.0.breaker().snapshot()
     }
 
     /// Its configuration as it stands.
     pub fn config(&self) -> Config {
-        self.0.config()
+        self.0.breaker().config()
+    }
+
+    /// Its settings as they stand, the window's too.
+    pub fn settings(&self) -> Settings {
+        self.0.settings()
     }
 
     /// Since when it is watched, by the system's clock.
     pub fn watched_since(&self) -> SystemTime {
-        self.0.watch().map_or(SystemTime::UNIX_EPOCH, Watch::since)
+        self.watch()
+            .map_or(SystemTime::UNIX_EPOCH, |watch| watch.since())
     }
 
     /// What it did since it is watched. Walks over the stripes: some loads for each processor.
     pub fn counts(&self) -> Counts {
-        self.0.watch().map(Watch::counts).unwrap_or_default()
+        self.watch().map(|watch| watch.counts()).unwrap_or_default()
     }
 
     /// Its last 64 transitions, the oldest first.
     pub fn recent(&self) -> Vec<Change> {
-        self.0.watch().map(Watch::recent).unwrap_or_default()
+        self.watch().map(|watch| watch.recent()).unwrap_or_default()
     }
 
     /// See [`Breaker::trip`](crate::Breaker::trip).
     pub fn trip(&self) -> bool {
-        self.0.trip()
+        self.0.breaker().trip()
     }
 
     /// See [`Breaker::isolate`](crate::Breaker::isolate).
     pub fn isolate(&self) -> bool {
-        self.0.isolate()
+        self.0.breaker().isolate()
     }
 
     /// See [`Breaker::disable`](crate::Breaker::disable).
     pub fn disable(&self) -> bool {
-        self.0.disable()
+        self.0.breaker().disable()
     }
 
     /// See [`Breaker::reset`](crate::Breaker::reset).
     pub fn reset(&self) {
-        self.0.reset();
+        self.0.breaker().reset();
     }
 
-    /// See [`Breaker::observe`](crate::Breaker::observe).
-    pub fn observe(&self, on: bool) {
-        self.0.observe(on);
+    /// See [`Breaker::shadow`](crate::Breaker::shadow).
+    pub fn shadow(&self, on: bool) {
+        self.0.breaker().shadow(on);
     }
 }
 
@@ -128,11 +86,5 @@ impl fmt::Debug for MonitoredBreaker {
             .field("name", &self.name())
             .field("snapshot", &self.snapshot())
             .finish()
-    }
-}
-
-impl<C: Clock + Send + Sync + 'static> SharedBreaker<C> {
-    pub(super) fn operate(&self) -> Arc<dyn Operate> {
-        self.shared()
     }
 }

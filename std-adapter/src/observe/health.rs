@@ -36,7 +36,7 @@ impl Health {
             .iter()
             .filter_map(|breaker| {
                 let snapshot = breaker.snapshot();
-                let rejects = !snapshot.observing && rejects(snapshot.phase);
+                let rejects = !snapshot.in_shadow && rejects(snapshot.phase);
                 rejects.then(|| (breaker.name().to_owned(), snapshot.phase))
             })
             .collect();

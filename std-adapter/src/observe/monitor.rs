@@ -4,18 +4,15 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use nanobreaker_core::Clock;
 #[cfg(feature = "tokio")]
 use tokio::sync::broadcast;
 
-use crate::observe::breaker::{MonitoredBreaker, Operate};
+use crate::observe::breaker::MonitoredBreaker;
 use crate::observe::health::Health;
-use crate::observe::watch::{Change, Watch};
-use crate::shared::SharedBreaker;
-
-/// Changes that wait for a receiver that is behind.
+use crate::shared::{Life, SharedBreaker};
 #[cfg(feature = "tokio")]
-const BACKLOG: usize = 256;
+use crate::watch::Change;
+use crate::watch::{Changes, Watch};
 
 /// Watches breakers: counts their calls, keeps their recent transitions, says how healthy they are.
 /// Cheap to clone, all clones are the same monitor.
@@ -46,26 +43,14 @@ pub struct Monitor {
 
 /// What the monitor shares with what it watches.
 #[derive(Debug, Default)]
-pub(crate) struct Hub {
+struct Hub {
     watched: Mutex<Watched>,
-    #[cfg(feature = "tokio")]
-    changes: Changes,
-}
-
-#[cfg(feature = "tokio")]
-#[derive(Debug)]
-struct Changes(broadcast::Sender<Change>);
-
-#[cfg(feature = "tokio")]
-impl Default for Changes {
-    fn default() -> Self {
-        Self(broadcast::Sender::new(BACKLOG))
-    }
+    changes: Arc<Changes>,
 }
 
 #[derive(Default)]
 struct Watched {
-    breakers: Vec<Weak<dyn Operate>>,
+    breakers: Vec<Weak<Life>>,
     /// How many there may be before those that are gone are looked for.
     tidy_at: usize,
     /// Whose phase was published.
@@ -76,8 +61,8 @@ struct Watched {
 impl Watched {
     fn alive(&self) -> impl Iterator<Item = MonitoredBreaker> {
         let breakers = self.breakers.iter().filter_map(Weak::upgrade);
-        let alive = breakers.filter(|it| it.watch().is_some_and(|watch| !watch.has_ended()));
-        alive.map(MonitoredBreaker)
+        let breakers = breakers.map(MonitoredBreaker);
+        breakers.filter(|it| it.watch().is_some_and(|watch| !watch.has_ended()))
     }
 }
 
@@ -88,14 +73,6 @@ impl std::fmt::Debug for Watched {
 }
 
 impl Hub {
-    pub(super) fn tell(&self, change: Change) {
-        #[cfg(feature = "tokio")]
-        // Fails where nobody listens, which is fine.
-        let _ = self.changes.0.send(change);
-        #[cfg(not(feature = "tokio"))]
-        let _ = change;
-    }
-
     fn lock(&self) -> MutexGuard<'_, Watched> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -109,11 +86,9 @@ impl Monitor {
 
     /// Watches `breaker` from here on, and gives it back. One that another monitor watches already
     /// stays with that one.
-    pub fn watch<C: Clock + Send + Sync + 'static>(
-        &self,
-        breaker: SharedBreaker<C>,
-    ) -> SharedBreaker<C> {
-        let watch = Watch::new(breaker.shared_name(), Arc::downgrade(&self.hub));
+    pub fn watch(&self, breaker: SharedBreaker) -> SharedBreaker {
+        let (name, changes) = (breaker.shared_name(), Arc::downgrade(&self.hub.changes));
+        let watch = |meter| Watch::new(name, meter, changes);
         if breaker.observer().start_watch(watch) {
             let mut watched = self.hub.lock();
             if watched.breakers.len() >= watched.tidy_at {
@@ -122,7 +97,7 @@ impl Monitor {
                     .retain(|breaker| breaker.strong_count() > 0);
                 watched.tidy_at = watched.breakers.len() * 2 + 16;
             }
-            watched.breakers.push(Arc::downgrade(&breaker.operate()));
+            watched.breakers.push(Arc::downgrade(breaker.life()));
         }
         breaker
     }
@@ -168,7 +143,7 @@ impl Monitor {
     /// ```
     #[cfg(feature = "tokio")]
     pub fn changes(&self) -> broadcast::Receiver<Change> {
-        self.hub.changes.0.subscribe()
+        self.hub.changes.subscribe()
     }
 
     /// Names the breakers whose phase is published now; returns those that are gone since.

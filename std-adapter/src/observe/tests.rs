@@ -7,11 +7,15 @@ use nanobreaker_core::{Cause, ManualClock, Phase};
 use super::*;
 use crate::SharedBreaker;
 
+/// The clock of this thread's breakers.
 fn clock() -> &'static ManualClock {
-    Box::leak(Box::new(ManualClock::new(0)))
+    thread_local! {
+        static CLOCK: &'static ManualClock = Box::leak(Box::new(ManualClock::new(0)));
+    }
+    CLOCK.with(|clock| *clock)
 }
 
-fn watched(monitor: &Monitor, name: &str) -> SharedBreaker<&'static ManualClock> {
+fn watched(monitor: &Monitor, name: &str) -> SharedBreaker {
     let builder = SharedBreaker::builder().clock(clock()).name(name);
     let builder = builder.failures(3, Duration::from_secs(10));
     monitor.watch(builder.build().unwrap())
@@ -29,7 +33,7 @@ fn every_call_is_counted_by_how_it_ended() {
     drop(permits());
     breaker.trip();
     assert!(breaker.allow().is_err());
-    breaker.clock().advance(10_000);
+    clock().advance(10_000);
     breaker.allow().unwrap().success();
 
     let counts = monitor.find("a").unwrap().counts();
@@ -37,6 +41,7 @@ fn every_call_is_counted_by_how_it_ended() {
         success: 2,
         slow: 1,
         failure: 1,
+        slow_failure: 0,
         ignored: 1,
         cancelled: 1,
     };
@@ -65,13 +70,17 @@ fn no_call_is_lost_between_threads() {
 fn the_last_transitions_are_kept_in_order() {
     let monitor = Monitor::new();
     let breaker = watched(&monitor, "a");
+    let first = breaker.snapshot().generation;
     for _ in 0..100 {
         breaker.trip();
         breaker.reset();
     }
     let recent = monitor.find("a").unwrap().recent();
     assert_eq!(recent.len(), 64);
-    let generations: Vec<_> = recent.iter().map(|c| c.transition.generation).collect();
+    let generations: Vec<_> = recent
+        .iter()
+        .map(|c| c.transition.generation.wrapping_sub(first) % 4_096)
+        .collect();
     assert_eq!(generations, (137..=200).collect::<Vec<_>>());
     assert_eq!(recent[0].transition.cause, Cause::TripRequested);
     assert!(recent.iter().all(|change| &*change.breaker == "a"));
@@ -101,7 +110,7 @@ fn health_names_who_rejects() {
     assert_eq!(health.rejecting, [("b".to_owned(), Phase::Isolated)]);
     assert_eq!(monitor.health_of(&["a"]).status, HealthStatus::Degraded);
     assert_eq!(monitor.health_of(&["b"]).status, HealthStatus::Down);
-    b.observe(true);
+    b.shadow(true);
     a.disable();
     assert_eq!(monitor.health_of(&["a", "b"]).status, HealthStatus::Up);
 }
@@ -127,7 +136,7 @@ fn a_registry_lets_its_breakers_be_watched() {
             .build();
     for key in 0..1_000 {
         registry
-            .get(&key.to_string())
+            .get_or_create(&key.to_string())
             .unwrap()
             .allow()
             .unwrap()
@@ -148,7 +157,7 @@ async fn every_receiver_hears_of_every_transition_once() {
     let breaker = watched(&monitor, "a");
     let mut receivers = [monitor.changes(), monitor.changes()];
     breaker.trip();
-    breaker.clock().advance(10_000);
+    clock().advance(10_000);
     breaker.allow().unwrap().success();
     for changes in &mut receivers {
         for to in [Phase::Open, Phase::HalfOpen, Phase::Closed] {
@@ -213,7 +222,7 @@ mod published {
             assert_eq!(open["nanobreaker_phase breaker=a phase=closed"], 0.0);
             assert_eq!(
                 open["nanobreaker_transitions_total breaker=a from=closed to=open \
-                      reason=threshold_reached"],
+                      cause=threshold_reached"],
                 1.0
             );
             assert_eq!(
@@ -221,7 +230,7 @@ mod published {
                 1.0
             );
 
-            breaker.clock().advance(10_000);
+            clock().advance(10_000);
             breaker.allow().unwrap().success();
             monitor.publish();
             let closed = read(&snapshotter);
@@ -301,21 +310,24 @@ mod traced {
     #[test]
     fn each_transition_is_told_once_with_what_an_operator_needs() {
         let heard = Heard::default();
+        let mut generation = 0;
         ::tracing::subscriber::with_default(heard.clone(), || {
             let builder = SharedBreaker::builder().traced().name("pay").clock(clock());
             let breaker = builder.consecutive(1).build().unwrap();
+            generation = breaker.snapshot().generation + 1;
             breaker.allow().unwrap().failure();
-            breaker.clock().advance(10_000);
+            clock().advance(10_000);
             breaker.allow().unwrap().success();
         });
         let expected = [
-            "WARN message=breaker pay is open breaker=\"pay\" generation=1 from=\"closed\" \
-             to=\"open\" reason=\"threshold_reached\" retry_after_ms=10000 streak=0",
-            "INFO message=breaker pay is half_open breaker=\"pay\" generation=1 from=\"open\" \
-             to=\"half_open\" reason=\"open_time_over\" streak=0",
-            "INFO message=breaker pay is closed breaker=\"pay\" generation=1 from=\"half_open\" \
-             to=\"closed\" reason=\"probes_succeeded\" streak=0",
+            "WARN message=breaker pay is open breaker=\"pay\" generation=# from=\"closed\" \
+             to=\"open\" cause=\"threshold_reached\" retry_after_ms=10000 streak=0",
+            "INFO message=breaker pay is half_open breaker=\"pay\" generation=# from=\"open\" \
+             to=\"half_open\" cause=\"open_time_over\" streak=0",
+            "INFO message=breaker pay is closed breaker=\"pay\" generation=# from=\"half_open\" \
+             to=\"closed\" cause=\"probes_succeeded\" streak=0",
         ];
+        let expected = expected.map(|text| text.replace('#', &generation.to_string()));
         assert_eq!(*heard.0.lock().unwrap(), expected);
     }
 }

@@ -1,15 +1,18 @@
 //! A breaker in the registry, with when it was last asked for.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use nanobreaker_core::{Clock, Phase};
+use nanobreaker_core::{ConfigError, Phase};
 
-use crate::shared::SharedBreaker;
+use super::near::Found;
+use crate::shared::{SharedBreaker, SharedBreakerBuilder};
 
-pub(super) struct Entry<C: Clock> {
-    pub(super) breaker: SharedBreaker<C>,
-    /// The epoch in which it was last asked for.
-    used: AtomicU32,
+pub(super) struct Entry<K> {
+    pub(super) breaker: SharedBreaker,
+    pub(super) found: Arc<Found<K>>,
+    /// The registry's version when the settings were asked for that are in force.
+    version: Mutex<u64>,
 }
 
 /// What is lost with a breaker, the least first.
@@ -19,26 +22,38 @@ pub(super) enum Worth {
     Open,
 }
 
-impl<C: Clock> Entry<C> {
-    pub(super) fn new(breaker: SharedBreaker<C>, epoch: &AtomicU32) -> Self {
+impl<K> Entry<K> {
+    pub(super) fn new(key: K, breaker: SharedBreaker, epoch: &AtomicU32, version: u64) -> Self {
+        let found = Found {
+            key,
+            breaker: breaker.reference(),
+            used: AtomicU32::new(epoch.load(Ordering::Relaxed)),
+            is_removed: AtomicBool::new(false),
+        };
         Self {
             breaker,
-            used: AtomicU32::new(epoch.load(Ordering::Relaxed)),
+            found: Arc::new(found),
+            version: Mutex::new(version),
         }
     }
 
-    /// Notes that it was asked for: writes only the first time in an epoch.
-    #[inline]
-    pub(super) fn touch(&self, epoch: &AtomicU32) {
-        // Relaxed: a stamp that is an epoch old is as good.
-        let now = epoch.load(Ordering::Relaxed);
-        if self.used.load(Ordering::Relaxed) != now {
-            self.used.store(now, Ordering::Relaxed);
+    /// Puts settings in place that were asked for at `version`, unless later ones are there already.
+    pub(super) fn adjust(
+        &self,
+        builder: &SharedBreakerBuilder,
+        version: u64,
+    ) -> Result<(), ConfigError> {
+        let mut there = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        if *there <= version {
+            self.breaker.adjust(builder)?;
+            *there = version;
         }
+        Ok(())
     }
 
     /// To be called when the registry has let go of it. The map may keep it for a while longer.
     pub(super) fn removed(&self) {
+        self.found.is_removed.store(true, Ordering::Relaxed);
         #[cfg(feature = "monitor")]
         if let Some(watch) = self.breaker.observer().watch() {
             watch.end();
@@ -48,7 +63,7 @@ impl<C: Clock> Entry<C> {
     /// What would be lost; `None` where it must stay.
     pub(super) fn worth(&self) -> Option<Worth> {
         let snapshot = self.breaker.snapshot();
-        if self.breaker.handles() > 1 || snapshot.observing {
+        if self.breaker.handles() > 1 || snapshot.in_shadow {
             return None;
         }
         match snapshot.phase {
@@ -60,14 +75,14 @@ impl<C: Clock> Entry<C> {
 
     /// Epochs since it was last asked for.
     pub(super) fn age(&self, epoch: u32) -> u32 {
-        epoch.wrapping_sub(self.used.load(Ordering::Relaxed))
+        epoch.wrapping_sub(self.found.used.load(Ordering::Relaxed))
     }
 
     /// Whether it was last asked for before the epoch `than`, if that is one.
     pub(super) fn is_older_than(&self, than: Option<u32>) -> bool {
         // Half the range apart tells before from after.
         than.is_some_and(|than| {
-            let ahead = than.wrapping_sub(self.used.load(Ordering::Relaxed));
+            let ahead = than.wrapping_sub(self.found.used.load(Ordering::Relaxed));
             ahead != 0 && ahead <= u32::MAX / 2
         })
     }

@@ -1,9 +1,11 @@
 //! Breakers by key: one a host, a tenant, an endpoint.
 //!
-//! A lookup is lock-free, on papaya's concurrent map. What is rare takes one lock: making a breaker,
-//! making room for it, and putting other settings in place.
+//! A look-up is lock-free: in what the thread remembers, else in papaya's concurrent map. Nothing pins that
+//! map while a call goes on. What is rare takes one lock: making a breaker and making room for it. No code
+//! of others runs under that lock, so it may ask the registry.
 
 mod entry;
+mod near;
 mod upkeep;
 
 use std::borrow::Borrow;
@@ -14,16 +16,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nanobreaker_core::{Clock, ConfigError};
+use nanobreaker_settings::millis;
 
 use crate::clock::CoarseClock;
 #[cfg(feature = "monitor")]
 use crate::observe::Monitor;
 use crate::registry::entry::Entry;
+use crate::registry::near::Near;
 use crate::registry::upkeep::Upkeep;
-use crate::shared::{SharedBreaker, SharedBreakerBuilder, millis};
+use crate::shared::{BreakerRef, SharedBreaker, SharedBreakerBuilder};
 
-type WhenKept<C> = Box<dyn Fn(&SharedBreaker<C>) + Send + Sync>;
-type Configure<K, C> = Box<dyn Fn(&K) -> SharedBreakerBuilder<C> + Send + Sync>;
+type WhenKept = Box<dyn Fn(&SharedBreaker) + Send + Sync>;
+type Configure<K> = Box<dyn Fn(&K) -> SharedBreakerBuilder + Send + Sync>;
 
 /// Breakers by key, made on first use; cheap to clone, all clones are the same registry.
 ///
@@ -31,15 +35,15 @@ type Configure<K, C> = Box<dyn Fn(&K) -> SharedBreakerBuilder<C> + Send + Sync>;
 /// for in [`idle_after`](RegistryBuilder::idle_after) are removed as others are made, and by
 /// [`sweep`](Self::sweep). When it is full, room is made for an eighth more: first those closed go
 /// that were not asked for the longest, then those open. A breaker that an operator holds
-/// ([isolated](nanobreaker_core::Phase::Isolated), disabled or observing) is never removed, nor one
-/// whose handle somebody keeps. Where nothing can be removed, a new key gets a breaker that is not
-/// kept, and room is looked for again a tenth of a second later.
+/// ([isolated](nanobreaker_core::Phase::Isolated), disabled or in shadow) is never removed, nor one
+/// that somebody [owns](Self::owned). Where nothing can be removed, calls for a new key pass unjudged, and
+/// room is looked for again a tenth of a second later.
 ///
 /// # Cost
 ///
-/// A lookup takes no lock and, but for the first after a sweep, writes to nothing that threads share;
-/// [`get`](Self::get) also counts a handle, [`with`](Self::with) does not. Making a breaker takes a
-/// lock, and making room a walk over all of them, once for each eighth.
+/// A look-up takes no lock, counts nothing and, but for the first after a sweep, writes to nothing that
+/// threads share. Each thread remembers its last two thousand in 48 KB. Making a breaker takes a lock, and
+/// making room a walk over all of them, once for each eighth.
 ///
 /// ```
 /// use nanobreaker::{CallExt, Registry, SharedBreaker};
@@ -54,19 +58,20 @@ type Configure<K, C> = Box<dyn Fn(&K) -> SharedBreakerBuilder<C> + Send + Sync>;
 /// .max_breakers(10_000)
 /// .build();
 ///
-/// let answer = hosts.get("db.internal")?.call(|| Ok::<_, std::io::Error>(42));
+/// let answer = hosts.get_or_create("db.internal")?.call(|| Ok::<_, std::io::Error>(42));
 /// assert_eq!(answer.unwrap(), 42);
 /// assert_eq!(hosts.len(), 1);
 /// # Ok::<(), nanobreaker::ConfigError>(())
 /// ```
-pub struct Registry<K, C: Clock = CoarseClock> {
-    inner: Arc<Inner<K, C>>,
+pub struct Registry<K> {
+    inner: Arc<Inner<K>>,
 }
 
-struct Inner<K, C: Clock> {
-    map: papaya::HashMap<K, Entry<C>, RandomState>,
-    configure: Configure<K, C>,
-    when_kept: Option<WhenKept<C>>,
+struct Inner<K> {
+    map: papaya::HashMap<K, Arc<Entry<K>>, RandomState>,
+    near: Near,
+    configure: Configure<K>,
+    when_kept: Option<WhenKept>,
     clock: Box<dyn Clock + Send + Sync>,
     max_breakers: usize,
     idle_after_ms: u64,
@@ -79,15 +84,15 @@ struct Inner<K, C: Clock> {
 
 /// Collects the limits of a [`Registry`].
 #[must_use = "call build() to get the registry"]
-pub struct RegistryBuilder<K, C: Clock = CoarseClock> {
-    configure: Configure<K, C>,
-    when_kept: Option<WhenKept<C>>,
+pub struct RegistryBuilder<K> {
+    configure: Configure<K>,
+    when_kept: Option<WhenKept>,
     clock: Box<dyn Clock + Send + Sync>,
     max_breakers: usize,
     idle_after: Duration,
 }
 
-impl<K, C: Clock> RegistryBuilder<K, C> {
+impl<K> RegistryBuilder<K> {
     /// The most breakers that are kept, at least 1; 10,000 unless set. Each takes about 1.5 KB.
     pub fn max_breakers(mut self, most: usize) -> Self {
         self.max_breakers = most.max(1);
@@ -109,10 +114,7 @@ impl<K, C: Clock> RegistryBuilder<K, C> {
 
     /// Lets `monitor` watch every breaker for as long as the registry keeps it.
     #[cfg(feature = "monitor")]
-    pub fn monitor(mut self, monitor: &Monitor) -> Self
-    where
-        C: Send + Sync + 'static,
-    {
+    pub fn monitor(mut self, monitor: &Monitor) -> Self {
         let monitor = monitor.clone();
         self.when_kept = Some(Box::new(move |breaker| {
             drop(monitor.watch(breaker.clone()))
@@ -121,7 +123,7 @@ impl<K, C: Clock> RegistryBuilder<K, C> {
     }
 
     /// The registry, empty.
-    pub fn build(self) -> Registry<K, C>
+    pub fn build(self) -> Registry<K>
     where
         K: Hash + Eq,
     {
@@ -129,6 +131,7 @@ impl<K, C: Clock> RegistryBuilder<K, C> {
         Registry {
             inner: Arc::new(Inner {
                 map: papaya::HashMap::with_hasher(RandomState::new()),
+                near: Near::new(),
                 configure: self.configure,
                 when_kept: self.when_kept,
                 clock: self.clock,
@@ -142,11 +145,11 @@ impl<K, C: Clock> RegistryBuilder<K, C> {
     }
 }
 
-impl<K: Hash + Eq, C: Clock> Registry<K, C> {
-    /// A registry whose breakers are made by `configure`, which must not ask the registry itself.
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
+    /// A registry whose breakers are made by `configure`.
     pub fn builder(
-        configure: impl Fn(&K) -> SharedBreakerBuilder<C> + Send + Sync + 'static,
-    ) -> RegistryBuilder<K, C> {
+        configure: impl Fn(&K) -> SharedBreakerBuilder + Send + Sync + 'static,
+    ) -> RegistryBuilder<K> {
         RegistryBuilder {
             configure: Box::new(configure),
             when_kept: None,
@@ -156,52 +159,69 @@ impl<K: Hash + Eq, C: Clock> Registry<K, C> {
         }
     }
 
-    /// The breaker of `key`, made now if there is none.
+    /// The breaker of `key`, made now if there is none. Counts as use.
+    ///
+    /// It is a reference that keeps nothing alive: ask again for the next call, or have it
+    /// [owned](Self::owned).
     ///
     /// # Errors
     ///
     /// A [`ConfigError`] where a breaker has to be made and its settings are outside their limits.
     #[inline]
-    pub fn get<Q>(&self, key: &Q) -> Result<SharedBreaker<C>, ConfigError>
+    pub fn get_or_create<Q>(&self, key: &Q) -> Result<BreakerRef, ConfigError>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        self.with(key, SharedBreaker::clone)
+        let hash = self.inner.near.hash(key);
+        match self.inner.near.get::<K, Q>(key, hash, &self.inner.epoch) {
+            Some(breaker) => Ok(breaker),
+            None => self.look_up(key, hash),
+        }
     }
 
-    /// What `use_it` makes of the breaker of `key`, which is made now if there is none. Spares the
-    /// handle that [`get`](Self::get) counts.
+    #[cold]
+    #[inline(never)]
+    fn look_up<Q>(&self, key: &Q, hash: u64) -> Result<BreakerRef, ConfigError>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        let entry = match self.inner.entry(key) {
+            Some(entry) => entry,
+            None => self.inner.make(key.to_owned())?,
+        };
+        entry.found.touch(&self.inner.epoch);
+        self.inner.near.remember(hash, Arc::clone(&entry.found));
+        Ok(entry.found.breaker)
+    }
+
+    /// The same as a handle that keeps the breaker: it stays in the registry for as long as somebody has
+    /// one. Where the registry is full of breakers that must stay, it is the handle's alone.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
-    #[inline]
-    pub fn with<Q, T>(
-        &self,
-        key: &Q,
-        use_it: impl FnOnce(&SharedBreaker<C>) -> T,
-    ) -> Result<T, ConfigError>
+    /// As [`get_or_create`](Self::get_or_create).
+    pub fn owned<Q>(&self, key: &Q) -> Result<SharedBreaker, ConfigError>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        let map = self.inner.map.pin();
-        if let Some(entry) = map.get(key) {
-            entry.touch(&self.inner.epoch);
-            return Ok(use_it(&entry.breaker));
-        }
-        self.inner.make(key.to_owned()).map(|made| use_it(&made))
+        let entry = match self.inner.entry(key) {
+            Some(entry) => entry,
+            None => self.inner.make(key.to_owned())?,
+        };
+        entry.found.touch(&self.inner.epoch);
+        Ok(entry.breaker.clone())
     }
 
     /// The breaker of `key` if there is one. Does not count as use.
-    pub fn find<Q>(&self, key: &Q) -> Option<SharedBreaker<C>>
+    pub fn get<Q>(&self, key: &Q) -> Option<BreakerRef>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        let map = self.inner.map.pin();
-        map.get(key).map(|entry| entry.breaker.clone())
+        self.inner.entry(key).map(|entry| entry.found.breaker)
     }
 
     /// How many breakers there are.
@@ -216,9 +236,9 @@ impl<K: Hash + Eq, C: Clock> Registry<K, C> {
 
     /// Shows every breaker to `look`, in no order. Does not count as use. Breakers that come or go
     /// meanwhile may be among them.
-    pub fn for_each(&self, mut look: impl FnMut(&K, &SharedBreaker<C>)) {
-        for (key, entry) in &self.inner.map.pin() {
-            look(key, &entry.breaker);
+    pub fn for_each(&self, mut look: impl FnMut(&K, &SharedBreaker)) {
+        for entry in self.inner.entries() {
+            look(&entry.found.key, &entry.breaker);
         }
     }
 
@@ -230,35 +250,32 @@ impl<K: Hash + Eq, C: Clock> Registry<K, C> {
         Q: Hash + Eq + ?Sized,
     {
         let map = self.inner.map.pin();
-        map.remove(key).map(Entry::removed).is_some()
+        map.remove(key).map(|entry| entry.removed()).is_some()
     }
 
     /// Removes the breakers that have been idle for long; returns how many. Making breakers does it
     /// by the way, so this is for registries in which no new keys come up.
     pub fn sweep(&self) -> usize {
         let before = self.len();
-        self.inner.sweep(&mut self.inner.lock());
+        let now_ms = self.inner.clock.now_ms();
+        self.inner.sweep(&mut self.inner.lock(), now_ms);
         before.saturating_sub(self.len())
     }
 
     /// Asks `configure` again for every breaker and puts the settings in place while calls go on, as
-    /// [`SharedBreaker::adjust`] does: no state is lost, and no lookup waits. Breakers that are made
-    /// meanwhile get the new settings too.
+    /// [`SharedBreaker::adjust`] does; no look-up waits. Breakers that are made meanwhile get the new
+    /// settings too.
     ///
     /// # Errors
     ///
     /// The keys whose new settings are outside their limits; their breakers keep the old ones.
-    pub fn adjust_all(&self) -> Result<(), Vec<(K, ConfigError)>>
-    where
-        K: Clone,
-    {
-        let _upkeep = self.inner.lock();
-        // Relaxed: read under the same lock.
-        self.inner.version.fetch_add(1, Ordering::Relaxed);
+    pub fn adjust_all(&self) -> Result<(), Vec<(K, ConfigError)>> {
+        // Release: who makes a breaker and sees the new version asks `configure` after this.
+        let version = self.inner.version.fetch_add(1, Ordering::Release) + 1;
         let mut refused = Vec::new();
-        for (key, entry) in &self.inner.map.pin() {
-            // Somebody else who is adjusting this one has its own settings in mind.
-            if let Err(error) = entry.breaker.adjust(&(self.inner.configure)(key)) {
+        for entry in self.inner.entries() {
+            let key = &entry.found.key;
+            if let Err(error) = entry.adjust(&(self.inner.configure)(key), version) {
                 refused.push((key.clone(), error));
             }
         }
@@ -270,54 +287,88 @@ impl<K: Hash + Eq, C: Clock> Registry<K, C> {
     }
 }
 
-impl<K: Hash + Eq, C: Clock> Inner<K, C> {
+impl<K: Hash + Eq + Clone> Inner<K> {
+    fn entry<Q>(&self, key: &Q) -> Option<Arc<Entry<K>>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.map.pin().get(key).cloned()
+    }
+
+    /// All entries of this moment: collected, so that whoever looks at them does not pin the map.
+    fn entries(&self) -> Vec<Arc<Entry<K>>> {
+        self.map.pin().values().cloned().collect()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Upkeep> {
-        // Whoever panicked there, in `configure`, left nothing half-done.
+        // Whoever panicked there, in a clock, left nothing half-done.
         self.upkeep.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the breaker of `key` and keeps it if there is room.
     #[cold]
-    fn make(&self, key: K) -> Result<SharedBreaker<C>, ConfigError> {
-        let version = self.version.load(Ordering::Relaxed);
-        let mut breaker = (self.configure)(&key).build()?;
-        let mut upkeep = self.lock();
-        if version != self.version.load(Ordering::Relaxed) {
-            breaker = (self.configure)(&key).build()?;
+    fn make(&self, key: K) -> Result<Arc<Entry<K>>, ConfigError> {
+        loop {
+            // Acquire: see `adjust_all`.
+            let version = self.version.load(Ordering::Acquire);
+            let breaker = (self.configure)(&key).build()?;
+            let entry = Arc::new(Entry::new(key.clone(), breaker, &self.epoch, version));
+            let now_ms = self.clock.now_ms();
+            let (kept, is_new) = {
+                let mut upkeep = self.lock();
+                if version != self.version.load(Ordering::Acquire) {
+                    continue;
+                }
+                self.keep(key.clone(), Arc::clone(&entry), &mut upkeep, now_ms)
+            };
+            if is_new && let Some(tell) = &self.when_kept {
+                tell(&kept.breaker);
+            }
+            return Ok(kept);
         }
-        let now_ms = self.clock.now_ms();
+    }
+
+    /// Puts the entry in the map if there is room. Returns the one that is in the map, or this one where it
+    /// could not be kept; and whether this one was.
+    fn keep(
+        &self,
+        key: K,
+        entry: Arc<Entry<K>>,
+        upkeep: &mut Upkeep,
+        now_ms: u64,
+    ) -> (Arc<Entry<K>>, bool) {
         let is_full = || self.map.len() >= self.max_breakers;
         if is_full() && upkeep.may_find_room(now_ms) {
-            self.sweep(&mut upkeep);
+            self.sweep(upkeep, now_ms);
             upkeep.looked_for_room(now_ms, !is_full());
         } else if upkeep.is_due(now_ms, self.idle_after_ms) {
-            self.sweep(&mut upkeep);
+            self.sweep(upkeep, now_ms);
         }
         let map = self.map.pin();
-        if let Some(entry) = map.get(&key) {
-            return Ok(entry.breaker.clone());
+        if let Some(there) = map.get(&key) {
+            return (Arc::clone(there), false);
         }
-        if !is_full() {
-            if let Some(tell) = &self.when_kept {
-                tell(&breaker);
-            }
-            let entry = Entry::new(breaker.clone(), &self.epoch);
-            map.insert(key, entry);
+        let has_room = !is_full();
+        if has_room {
+            map.insert(key, Arc::clone(&entry));
         }
-        Ok(breaker)
+        (entry, has_room)
     }
 
     /// Removes what is idle, and where that leaves no room for one more, an eighth.
-    fn sweep(&self, upkeep: &mut Upkeep) {
+    fn sweep(&self, upkeep: &mut Upkeep, now_ms: u64) {
         // Relaxed: only whoever holds the lock steps it.
         let epoch = self.epoch.load(Ordering::Relaxed);
-        let idle_before = upkeep.sweep(epoch, self.clock.now_ms(), self.idle_after_ms);
+        let idle_before = upkeep.sweep(epoch, now_ms, self.idle_after_ms);
         let map = self.map.pin();
         let mut removable = Vec::new();
         for (key, entry) in &map {
             match entry.worth() {
                 Some(_) if entry.is_older_than(idle_before) => {
-                    map.remove(key).map(Entry::removed);
+                    if let Some(entry) = map.remove(key) {
+                        entry.removed();
+                    }
                 }
                 Some(worth) => removable.push((worth, entry.age(epoch), key)),
                 None => {}
@@ -329,14 +380,16 @@ impl<K: Hash + Eq, C: Clock> Inner<K, C> {
             // Worth least first; among these, not asked for the longest first.
             removable.sort_unstable_by_key(|(worth, age, _)| (*worth, std::cmp::Reverse(*age)));
             for (_, _, key) in removable.into_iter().take(excess) {
-                map.remove(key).map(Entry::removed);
+                if let Some(entry) = map.remove(key) {
+                    entry.removed();
+                }
             }
         }
         self.epoch.store(epoch.wrapping_add(1), Ordering::Relaxed);
     }
 }
 
-impl<K, C: Clock> Clone for Registry<K, C> {
+impl<K> Clone for Registry<K> {
     fn clone(&self) -> Self {
         Self {
             inner: Arc::clone(&self.inner),
@@ -344,7 +397,7 @@ impl<K, C: Clock> Clone for Registry<K, C> {
     }
 }
 
-impl<K: Hash + Eq, C: Clock> fmt::Debug for Registry<K, C> {
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> fmt::Debug for Registry<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registry")
             .field("len", &self.len())
@@ -353,7 +406,7 @@ impl<K: Hash + Eq, C: Clock> fmt::Debug for Registry<K, C> {
     }
 }
 
-impl<K, C: Clock> fmt::Debug for RegistryBuilder<K, C> {
+impl<K> fmt::Debug for RegistryBuilder<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RegistryBuilder")
             .field("max_breakers", &self.max_breakers)

@@ -21,35 +21,57 @@ fn registry(max: usize) -> (Registry<u32>, &'static ManualClock) {
 #[test]
 fn a_key_keeps_its_breaker() {
     let (registry, _) = registry(10);
-    registry.get(&1).unwrap().trip();
-    assert_eq!(registry.get(&1).unwrap().snapshot().phase, Phase::Open);
-    assert_eq!(registry.get(&2).unwrap().snapshot().phase, Phase::Closed);
+    registry.get_or_create(&1).unwrap().trip();
+    assert_eq!(
+        registry.get_or_create(&1).unwrap().snapshot().phase,
+        Phase::Open
+    );
+    assert_eq!(
+        registry.get_or_create(&2).unwrap().snapshot().phase,
+        Phase::Closed
+    );
 }
 
 #[test]
 fn threads_that_ask_at_once_get_the_same_breaker() {
     for _ in 0..50 {
-        let (registry, _) = registry(10);
+        let trips = Arc::new(AtomicUsize::new(0));
+        let told = Arc::clone(&trips);
+        let registry: Registry<u32> = Registry::builder(move |_| {
+            let told = Arc::clone(&told);
+            SharedBreaker::builder()
+                .consecutive(1)
+                .on_transition(move |_| {
+                    told.fetch_add(1, Ordering::Relaxed);
+                })
+        })
+        .build();
         let start = Barrier::new(4);
         thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     start.wait();
-                    let _ = registry.get(&1).unwrap().call(|| Err::<(), _>(()));
+                    let _ = registry
+                        .get_or_create(&1)
+                        .unwrap()
+                        .call(|| Err::<(), _>(()));
                 });
             }
         });
         assert_eq!(registry.len(), 1);
-        assert_eq!(registry.get(&1).unwrap().snapshot().generation, 1);
+        assert_eq!(trips.load(Ordering::Relaxed), 1);
     }
 }
 
 #[test]
 fn settings_outside_their_limits_are_told_on_first_use() {
     let registry: Registry<u32> =
-        Registry::builder(|key| SharedBreaker::builder().probes(*key)).build();
-    assert_eq!(registry.get(&0).unwrap_err().field(), "probes");
-    assert!(registry.get(&1).is_ok());
+        Registry::builder(|key| SharedBreaker::builder().max_probes(*key)).build();
+    assert_eq!(
+        registry.get_or_create(&0).unwrap_err().field(),
+        "max_probes"
+    );
+    assert!(registry.get_or_create(&1).is_ok());
     assert_eq!(registry.len(), 1);
 }
 
@@ -57,12 +79,12 @@ fn settings_outside_their_limits_are_told_on_first_use() {
 fn the_bound_holds_and_those_asked_for_lately_stay() {
     let (registry, _) = registry(80);
     for key in 0..10_000 {
-        registry.get(&key).unwrap();
-        registry.get(&0).unwrap();
+        registry.get_or_create(&key).unwrap();
+        registry.get_or_create(&0).unwrap();
         assert!(registry.len() <= 80);
     }
-    assert!(registry.find(&0).is_some());
-    assert!(registry.find(&9_999).is_some());
+    assert!(registry.get(&0).is_some());
+    assert!(registry.get(&9_999).is_some());
     assert!(registry.len() >= 70);
 }
 
@@ -70,81 +92,84 @@ fn the_bound_holds_and_those_asked_for_lately_stay() {
 fn open_breakers_outlast_closed_ones() {
     let (registry, _) = registry(80);
     for key in 0..40 {
-        registry.get(&key).unwrap().trip();
+        registry.get_or_create(&key).unwrap().trip();
     }
     for key in 100..10_000 {
-        registry.get(&key).unwrap();
+        registry.get_or_create(&key).unwrap();
     }
     for key in 0..40 {
-        assert!(registry.find(&key).is_some(), "{key}");
+        assert!(registry.get(&key).is_some(), "{key}");
     }
 }
 
 #[test]
 fn what_an_operator_holds_and_what_is_in_use_is_never_removed() {
     let (registry, clock) = registry(8);
-    registry.get(&0).unwrap().isolate();
-    registry.get(&1).unwrap().disable();
-    registry.get(&2).unwrap().observe(true);
-    let kept = registry.get(&3).unwrap();
+    registry.get_or_create(&0).unwrap().isolate();
+    registry.get_or_create(&1).unwrap().disable();
+    registry.get_or_create(&2).unwrap().shadow(true);
+    let kept = registry.owned(&3).unwrap();
     kept.trip();
     for key in 100..1_000 {
-        registry.get(&key).unwrap();
+        registry.get_or_create(&key).unwrap();
     }
     clock.advance(1_000_000);
     registry.sweep();
     clock.advance(1_000_000);
     registry.sweep();
     assert_eq!(registry.len(), 4);
-    assert_eq!(registry.get(&3).unwrap().snapshot().phase, Phase::Open);
+    assert_eq!(
+        registry.get_or_create(&3).unwrap().snapshot().phase,
+        Phase::Open
+    );
 }
 
 #[test]
 fn where_nothing_can_go_a_new_key_gets_a_breaker_that_is_not_kept() {
     let (registry, _) = registry(2);
-    registry.get(&0).unwrap().isolate();
-    registry.get(&1).unwrap().isolate();
-    assert!(registry.get(&2).unwrap().allow().is_ok());
+    registry.get_or_create(&0).unwrap().isolate();
+    registry.get_or_create(&1).unwrap().isolate();
+    assert!(registry.get_or_create(&2).unwrap().allow().is_ok());
     assert_eq!(registry.len(), 2);
-    assert!(registry.find(&2).is_none());
+    assert!(registry.get(&2).is_none());
 }
 
 #[test]
 fn a_full_registry_looks_for_room_again_only_after_a_while() {
     let (registry, clock) = registry(2);
-    registry.get(&0).unwrap().isolate();
-    registry.get(&1).unwrap().isolate();
-    registry.get(&2).unwrap();
-    registry.find(&0).unwrap().reset();
-    registry.get(&3).unwrap();
-    assert!(registry.find(&3).is_none());
+    registry.get_or_create(&0).unwrap().isolate();
+    registry.get_or_create(&1).unwrap().isolate();
+    registry.get_or_create(&2).unwrap();
+    registry.get(&0).unwrap().reset();
+    registry.get_or_create(&3).unwrap();
+    assert!(registry.get(&3).is_none());
     clock.advance(100);
-    registry.get(&4).unwrap();
-    assert!(registry.find(&4).is_some());
-    assert!(registry.find(&0).is_none());
+    registry.get_or_create(&4).unwrap();
+    assert!(registry.get(&4).is_some());
+    assert!(registry.get(&0).is_none());
 }
 
 #[test]
 fn the_idle_are_removed_and_those_asked_for_stay() {
     let (registry, clock) = registry(1_000);
     for key in 0..100 {
-        registry.get(&key).unwrap();
+        registry.get_or_create(&key).unwrap();
     }
     for _ in 0..20 {
         clock.advance(10_000);
-        registry.get(&7).unwrap();
+        registry.get_or_create(&7).unwrap();
         registry.sweep();
     }
     assert_eq!(registry.len(), 1);
-    assert!(registry.find(&7).is_some());
+    assert!(registry.get(&7).is_some());
 }
 
 #[test]
 fn a_breaker_asked_for_just_before_a_late_sweep_stays() {
     let (registry, clock) = registry(1_000);
-    registry.get(&1).unwrap();
+    registry.get_or_create(&1).unwrap();
     clock.advance(10_000_000);
-    registry.get(&1).unwrap();
+    registry.get_or_create(&1).unwrap();
     assert_eq!(registry.sweep(), 0);
 }
 
@@ -159,29 +184,32 @@ fn new_settings_reach_every_breaker_without_a_loss() {
         } else {
             probes
         };
-        SharedBreaker::builder().probes(probes)
+        SharedBreaker::builder().max_probes(probes)
     })
     .build();
-    registry.get("even").unwrap().trip();
-    registry.get("odd").unwrap();
+    registry.get_or_create("even").unwrap().trip();
+    registry.get_or_create("odd").unwrap();
     probes.store(2, Ordering::Relaxed);
     let refused = registry.adjust_all().unwrap_err();
     assert_eq!(refused.len(), 1);
     assert_eq!(
         (refused[0].0.as_str(), refused[0].1.field()),
-        ("odd", "probes")
+        ("odd", "max_probes")
     );
-    let even = registry.get("even").unwrap();
-    assert_eq!(even.config().probes(), 2);
+    let even = registry.get_or_create("even").unwrap();
+    assert_eq!(even.config().max_probes(), 2);
     assert_eq!(even.snapshot().phase, Phase::Open);
-    assert_eq!(registry.get("odd").unwrap().config().probes(), 1);
+    assert_eq!(
+        registry.get_or_create("odd").unwrap().config().max_probes(),
+        1
+    );
 }
 
 #[test]
 fn operators_see_every_breaker() {
     let (registry, _) = registry(10);
     for key in 0..5 {
-        registry.get(&key).unwrap();
+        registry.get_or_create(&key).unwrap();
     }
     assert!(registry.remove(&2));
     let mut keys = Vec::new();
@@ -191,6 +219,66 @@ fn operators_see_every_breaker() {
     });
     keys.sort_unstable();
     assert_eq!(keys, [0, 1, 3, 4]);
+}
+
+#[test]
+fn configure_and_listeners_may_ask_for_new_keys_while_all_are_adjusted() {
+    let inner: Arc<std::sync::OnceLock<Registry<u32>>> = Arc::default();
+    let asked = Arc::clone(&inner);
+    let registry: Registry<u32> = Registry::builder(move |key| {
+        if let Some(registry) = asked.get()
+            && *key < 1_000
+        {
+            registry.get_or_create(&(key + 1_000)).unwrap();
+        }
+        let asked = Arc::clone(&asked);
+        let key = *key;
+        SharedBreaker::builder().on_transition(move |_| {
+            if let Some(registry) = asked.get() {
+                registry.get_or_create(&(key + 2_000)).unwrap();
+            }
+        })
+    })
+    .build();
+    registry.get_or_create(&1).unwrap();
+    inner.set(registry.clone()).unwrap();
+    registry.adjust_all().unwrap();
+    registry.get_or_create(&1).unwrap().trip();
+    registry.get_or_create(&2).unwrap();
+    for key in [1_001, 1_002, 2_001] {
+        assert!(registry.get(&key).is_some(), "{key}");
+    }
+}
+
+#[test]
+fn a_reference_whose_breaker_was_removed_is_not_another_ones() {
+    let (registry, _) = registry(10);
+    let reference = registry.get_or_create(&1).unwrap();
+    reference.trip();
+    registry.remove(&1);
+    // The map drops it a little later; a look-up never finds it again.
+    assert_eq!(registry.get_or_create(&1).unwrap().phase(), Phase::Closed);
+}
+
+#[test]
+fn a_thread_finds_what_it_remembers_and_what_others_made() {
+    let (registry, _) = registry(10_000);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for round in 0..3 {
+                    for key in 0..5_000 {
+                        let breaker = registry.get_or_create(&key).unwrap();
+                        assert!(breaker.is_alive(), "{round} {key}");
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(registry.len(), 5_000);
+    let other: Registry<u32> = Registry::builder(|_| SharedBreaker::builder()).build();
+    other.get_or_create(&7).unwrap().trip();
+    assert_eq!(registry.get_or_create(&7).unwrap().phase(), Phase::Closed);
 }
 
 /// Resident memory in KB.
@@ -216,9 +304,8 @@ fn a_million_keys_leave_memory_flat() {
     #[cfg(target_os = "linux")]
     let mut warm_kb = 0;
     for key in 0..1_000_000 {
-        registry
-            .with(&key, |breaker| drop(breaker.allow()))
-            .unwrap();
+        let breaker = registry.get_or_create(&key).unwrap();
+        drop(breaker.allow());
         if key % 1_000 == 0 {
             most = most.max(Arc::strong_count(&alive));
         }

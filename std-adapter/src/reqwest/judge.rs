@@ -9,7 +9,7 @@ use reqwest_middleware::{Error, Result};
 
 use nanobreaker_core::Outcome;
 
-use super::middleware::rejection;
+use super::rejection::rejection;
 
 /// As the table in this module's documentation says.
 pub(super) fn by_table(result: &Result<Response>) -> Outcome {

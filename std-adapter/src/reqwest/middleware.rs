@@ -1,5 +1,6 @@
 //! The middleware: finds the request's breaker, asks it, and tells it how the request ended.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
@@ -9,14 +10,15 @@ use reqwest::{Request, Response};
 use reqwest_middleware::{Error, Middleware, Next, Result};
 use url::{Position, Url};
 
-use nanobreaker_core::{Clock, ConfigError, Outcome, Phase, Rejected};
+use nanobreaker_core::{ConfigError, Outcome, Phase};
+use nanobreaker_settings::millis;
 
 use super::judge::{by_table, retry_after};
-use crate::call::CallExt;
-use crate::clock::CoarseClock;
+use super::rejection::refused;
+use crate::call::{CallExt, Handle};
 use crate::error::CallError;
 use crate::registry::Registry;
-use crate::shared::{SharedBreaker, SharedBreakerBuilder, millis};
+use crate::shared::{BreakerRef, PinnedBreaker, SharedBreaker, SharedBreakerBuilder};
 
 type Classify = dyn Fn(&Result<Response>) -> Outcome + Send + Sync;
 
@@ -27,33 +29,50 @@ type Classify = dyn Fn(&Result<Response>) -> Outcome + Send + Sync;
 /// without a lock, beside what its breaker takes. **Dropping** a request's future gives a probe's place
 /// back and counts as no outcome.
 ///
-/// A rejected request fails with [`Error::Middleware`]: [`rejection`] finds it there.
-pub struct BreakerMiddleware<C: Clock = CoarseClock> {
-    breakers: Arc<Breakers<C>>,
+/// A rejected request fails with [`Error::Middleware`]: [`rejection`](super::rejection) finds it there.
+pub struct BreakerMiddleware {
+    breakers: Arc<Breakers>,
     classify: Arc<Classify>,
 }
 
 #[derive(Debug)]
-enum Breakers<C: Clock> {
-    PerHost(Registry<String, C>),
-    Single(SharedBreaker<C>),
+enum Breakers {
+    PerHost(Registry<String>),
+    Single(SharedBreaker),
 }
 
-impl<C: Clock> Breakers<C> {
-    fn of(&self, url: &Url) -> std::result::Result<SharedBreaker<C>, ConfigError> {
+impl Breakers {
+    fn of(&self, url: &Url) -> std::result::Result<PinnedBreaker, ConfigError> {
         match self {
-            Self::PerHost(hosts) => hosts.get(host(url)),
-            Self::Single(breaker) => Ok(breaker.clone()),
+            Self::PerHost(hosts) => hosts
+                .get_or_create(&*host(url))
+                .map(|breaker| breaker.hold()),
+            Self::Single(breaker) => Ok(breaker.hold()),
         }
     }
 }
 
-/// The host, with the port where it is not the scheme's own.
-fn host(url: &Url) -> &str {
-    &url[Position::BeforeHost..Position::AfterPort]
+/// The host, with the port where it is not the scheme's own. The URL's parser has put it in lower case and
+/// left out a port that goes without saying.
+fn host(url: &Url) -> Cow<'_, str> {
+    plain(&url[Position::BeforeHost..Position::AfterPort])
 }
 
-impl<C: Clock> BreakerMiddleware<C> {
+/// Without the dot at the end that makes a name absolute: it is the same host.
+fn plain(host: &str) -> Cow<'_, str> {
+    let (name, port) = match host.rsplit_once(':') {
+        // Not the last part of an address in brackets.
+        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
+        _ => (host, None),
+    };
+    match (name.strip_suffix('.'), port) {
+        (None, _) => Cow::Borrowed(host),
+        (Some(name), None) => Cow::Borrowed(name),
+        (Some(name), Some(port)) => Cow::Owned(format!("{name}:{port}")),
+    }
+}
+
+impl BreakerMiddleware {
     /// A breaker for each host, made as `configure` says on the first request to it, in a
     /// [`Registry`] with its usual limits: at most 10,000 hosts, each removed when no request went to
     /// it for an hour.
@@ -64,7 +83,7 @@ impl<C: Clock> BreakerMiddleware<C> {
     /// Where the settings are outside their limits, requests to that host fail with a
     /// [`ConfigError`].
     pub fn per_host(
-        configure: impl Fn(&str) -> SharedBreakerBuilder<C> + Send + Sync + 'static,
+        configure: impl Fn(&str) -> SharedBreakerBuilder + Send + Sync + 'static,
     ) -> Self {
         let hosts = Registry::builder(move |host: &String| configure(host));
         Self::with_registry(hosts.build())
@@ -72,16 +91,16 @@ impl<C: Clock> BreakerMiddleware<C> {
 
     /// The same with a registry of your own: with other limits, watched by a monitor, or whose
     /// settings change while requests go on ([`Registry::adjust_all`]). Its keys are hosts.
-    pub fn with_registry(hosts: Registry<String, C>) -> Self {
+    pub fn with_registry(hosts: Registry<String>) -> Self {
         Self::new(Breakers::PerHost(hosts))
     }
 
     /// One breaker for all requests: for a client that talks to one service, under whatever names.
-    pub fn single(breaker: SharedBreaker<C>) -> Self {
+    pub fn single(breaker: SharedBreaker) -> Self {
         Self::new(Breakers::Single(breaker))
     }
 
-    fn new(breakers: Breakers<C>) -> Self {
+    fn new(breakers: Breakers) -> Self {
         Self {
             breakers: Arc::new(breakers),
             classify: Arc::new(by_table),
@@ -99,16 +118,16 @@ impl<C: Clock> BreakerMiddleware<C> {
     }
 
     /// The breaker of a host that requests were made to; the one breaker, if there is but one.
-    pub fn breaker(&self, host: &str) -> Option<SharedBreaker<C>> {
+    pub fn breaker(&self, host: &str) -> Option<BreakerRef> {
         match &*self.breakers {
-            Breakers::PerHost(hosts) => hosts.find(host),
-            Breakers::Single(breaker) => Some(breaker.clone()),
+            Breakers::PerHost(hosts) => hosts.get(&*plain(host)),
+            Breakers::Single(breaker) => Some(breaker.reference()),
         }
     }
 
     /// The hosts that requests were made to with their breakers, in no order; none if there is but
     /// one breaker.
-    pub fn hosts(&self) -> Vec<(String, SharedBreaker<C>)> {
+    pub fn hosts(&self) -> Vec<(String, SharedBreaker)> {
         let mut all = Vec::new();
         if let Breakers::PerHost(hosts) = &*self.breakers {
             hosts.for_each(|host, breaker| all.push((host.clone(), breaker.clone())));
@@ -117,7 +136,7 @@ impl<C: Clock> BreakerMiddleware<C> {
     }
 }
 
-impl<C: Clock> Clone for BreakerMiddleware<C> {
+impl Clone for BreakerMiddleware {
     fn clone(&self) -> Self {
         Self {
             breakers: Arc::clone(&self.breakers),
@@ -126,7 +145,7 @@ impl<C: Clock> Clone for BreakerMiddleware<C> {
     }
 }
 
-impl<C: Clock> fmt::Debug for BreakerMiddleware<C> {
+impl fmt::Debug for BreakerMiddleware {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BreakerMiddleware").finish_non_exhaustive()
     }
@@ -146,12 +165,12 @@ struct Answer {
     outcome: Outcome,
 }
 
-impl<C: Clock> BreakerMiddleware<C> {
+impl BreakerMiddleware {
     /// Judges an attempt. A failure in a window that has one of the same request is ignored; a probe's
     /// is not, since its round waits for it.
     fn judge(
         &self,
-        breaker: &SharedBreaker<C>,
+        breaker: PinnedBreaker,
         result: &Result<Response>,
         extensions: &mut Extensions,
     ) -> Outcome {
@@ -164,7 +183,7 @@ impl<C: Clock> BreakerMiddleware<C> {
             return outcome;
         }
         let counted = Counted {
-            breaker: std::ptr::from_ref(&**breaker).addr(),
+            breaker: std::ptr::from_ref(&*breaker).addr(),
             generation: snapshot.generation,
         };
         match extensions.insert(counted) {
@@ -175,7 +194,7 @@ impl<C: Clock> BreakerMiddleware<C> {
 }
 
 #[async_trait::async_trait]
-impl<C: Clock + Send + Sync + 'static> Middleware for BreakerMiddleware<C> {
+impl Middleware for BreakerMiddleware {
     async fn handle(
         &self,
         request: Request,
@@ -185,7 +204,7 @@ impl<C: Clock + Send + Sync + 'static> Middleware for BreakerMiddleware<C> {
         let breaker = self.breakers.of(request.url()).map_err(Error::middleware)?;
         let call = async {
             let result = next.run(request, extensions).await;
-            let outcome = self.judge(&breaker, &result, extensions);
+            let outcome = self.judge(breaker, &result, extensions);
             Ok(Answer { result, outcome })
         };
         let caller = breaker.calls().classify(|answer| match answer {
@@ -195,41 +214,12 @@ impl<C: Clock + Send + Sync + 'static> Middleware for BreakerMiddleware<C> {
         let result = match caller.call_async::<_, Infallible, _>(call).await {
             Ok(answer) => answer.result,
             Err(CallError::Failed(never)) => match never {},
-            Err(CallError::Rejected(rejected)) => return Err(refused(rejected)),
+            Err(why) => return Err(refused(why)),
         };
         // After the outcome was recorded, which may have opened the breaker for longer.
         if let Some(wait) = result.as_ref().ok().and_then(retry_after) {
             breaker.trip_for_ms(millis(wait));
         }
         result
-    }
-}
-
-/// As a `CallError`, whose source is the rejection: some middleware keeps only the sources of errors
-/// that it wraps.
-fn refused(rejected: Rejected) -> Error {
-    Error::middleware(CallError::<Infallible>::Rejected(rejected))
-}
-
-/// Why the request was not made, if a breaker rejected it; also where other middleware wrapped that
-/// error.
-///
-/// ```
-/// # async fn get(client: reqwest_middleware::ClientWithMiddleware) {
-/// use nanobreaker::reqwest::rejection;
-///
-/// match client.get("http://127.0.0.1/rates").send().await {
-///     Ok(response) => println!("{}", response.status()),
-///     Err(error) => match rejection(&error) {
-///         Some(rejected) => println!("again in {:?}", rejected.retry_after()),
-///         None => println!("{error:#}"),
-///     },
-/// }
-/// # }
-/// ```
-pub fn rejection(error: &Error) -> Option<&Rejected> {
-    match error {
-        Error::Middleware(wrapped) => wrapped.chain().find_map(|source| source.downcast_ref()),
-        Error::Reqwest(_) => None,
     }
 }

@@ -44,5 +44,7 @@
 
 mod judge;
 mod middleware;
+mod rejection;
 
-pub use middleware::{BreakerMiddleware, rejection};
+pub use middleware::BreakerMiddleware;
+pub use rejection::rejection;

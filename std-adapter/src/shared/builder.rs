@@ -1,34 +1,33 @@
 //! Collects what a shared breaker is made from.
 
-use std::hash::{BuildHasher, RandomState};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nanobreaker_core::window::Adjustable;
-use nanobreaker_core::{Breaker, Clock, Config, ConfigBuilder, ConfigError, Transition};
+use nanobreaker_core::window::AnyWindow;
+use nanobreaker_core::{
+    Clock, Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, Transition,
+    WindowSettings,
+};
+use nanobreaker_settings::{DEFAULT, WORDS, millis};
+#[cfg(feature = "settings")]
+use nanobreaker_settings::{PartialSettings, SettingsError};
 
-use super::limit::{Limit, millis};
-use super::listeners::Listeners;
-use super::rule::{Rule, SharedRules, rules};
-use super::{Shared, SharedBreaker};
-use crate::clock::CoarseClock;
+use super::SharedBreaker;
+use super::clock::Source;
+use super::listeners::{Listener, Told};
+use super::slot::Life;
 
 /// Collects the settings of a [`SharedBreaker`]; [`build`](Self::build) checks them.
 ///
 /// Durations are rounded up to whole milliseconds. The settings of [`Config`] have its limits and
 /// defaults.
-#[derive(Debug)]
 #[must_use = "call build() to get the breaker"]
-pub struct SharedBreakerBuilder<C = CoarseClock> {
+pub struct SharedBreakerBuilder {
     name: Arc<str>,
-    clock: C,
-    failed: Rule,
-    slow: Option<Rule>,
-    config: ConfigBuilder,
-    pub(super) slow_after: Option<Duration>,
-    #[cfg(feature = "tokio")]
-    pub(super) hung_after: Option<Duration>,
-    listeners: Listeners,
+    clock: Source,
+    settings: Settings,
+    listeners: Vec<Listener>,
     #[cfg(feature = "tracing")]
     traced: bool,
 }
@@ -37,24 +36,14 @@ impl SharedBreakerBuilder {
     pub(super) fn new() -> Self {
         Self {
             name: Arc::from(""),
-            clock: CoarseClock,
-            failed: Rule::Failures {
-                threshold: 5,
-                within: Duration::from_secs(10),
-            },
-            slow: None,
-            config: Config::builder(),
-            slow_after: None,
-            #[cfg(feature = "tokio")]
-            hung_after: None,
-            listeners: Listeners::default(),
+            clock: Source::Coarse,
+            settings: DEFAULT,
+            listeners: Vec::new(),
             #[cfg(feature = "tracing")]
             traced: false,
         }
     }
-}
 
-impl<C: Clock> SharedBreakerBuilder<C> {
     /// What people call the dependency, in logs, metrics and on the operator's page. Empty unless
     /// set.
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
@@ -62,223 +51,238 @@ impl<C: Clock> SharedBreakerBuilder<C> {
         self
     }
 
-    /// Trips on `threshold` failures (at most 64) within a time: see
-    /// [`Failures`](nanobreaker_core::window::Failures).
-    pub fn failures(mut self, threshold: u32, within: Duration) -> Self {
-        self.failed = Rule::Failures { threshold, within };
+    /// Judges failed calls by this window: see [`WindowSettings`].
+    pub fn window(mut self, window: WindowSettings) -> Self {
+        self.settings.window = window;
         self
+    }
+
+    /// Trips on `threshold` failures (at most 65) within a time: see
+    /// [`Failures`](nanobreaker_core::window::Failures).
+    pub fn failures(self, threshold: u32, within: Duration) -> Self {
+        self.window(WindowSettings::Failures {
+            threshold,
+            within_ms: millis(within),
+        })
     }
 
     /// Trips on `threshold` failures in a row: see
     /// [`Consecutive`](nanobreaker_core::window::Consecutive).
-    pub fn consecutive(mut self, threshold: u32) -> Self {
-        self.failed = Rule::Consecutive { threshold };
-        self
+    pub fn consecutive(self, threshold: u32) -> Self {
+        self.window(WindowSettings::Consecutive { threshold })
     }
 
-    /// Trips when `failure_rate_percent` of the last `size` calls (at most 1,024) failed: see
+    /// Trips when so many of the last `size` calls (at most 1,024) failed: see
     /// [`Calls`](nanobreaker_core::window::Calls).
-    pub fn failure_rate_of_calls(
-        mut self,
-        size: u32,
-        failure_rate_percent: u32,
-        min_calls: u32,
-    ) -> Self {
-        self.failed = Rule::Calls {
-            size,
-            percent: failure_rate_percent,
-            min_calls,
-        };
-        self
+    ///
+    /// ```
+    /// use nanobreaker::{Rate, SharedBreaker};
+    ///
+    /// let half = Rate::percent(50).min_calls(20);
+    /// let search = SharedBreaker::builder().failure_rate_of_calls(100, half).build()?;
+    /// # drop(search);
+    /// # Ok::<(), nanobreaker::ConfigError>(())
+    /// ```
+    pub fn failure_rate_of_calls(self, size: u32, rate: Rate) -> Self {
+        self.window(WindowSettings::Calls { size, rate })
     }
 
-    /// Trips when `failure_rate_percent` of the calls of the last `span` failed, counted in `buckets`
-    /// (at most 32): see [`Time`](nanobreaker_core::window::Time).
-    pub fn failure_rate_of_time(
-        mut self,
-        span: Duration,
-        buckets: u32,
-        failure_rate_percent: u32,
-        min_calls: u32,
-    ) -> Self {
-        self.failed = Rule::Time {
-            span,
+    /// Trips when so many of the calls of the last `span` failed, counted in `buckets` (at most 32): see
+    /// [`Time`](nanobreaker_core::window::Time).
+    pub fn failure_rate_of_time(self, span: Duration, buckets: u32, rate: Rate) -> Self {
+        self.window(WindowSettings::Time {
+            span_ms: millis(span),
             buckets,
-            percent: failure_rate_percent,
-            min_calls,
-        };
-        self
+            rate,
+        })
+    }
+
+    /// Trips on evidence that the dependency is broken: see
+    /// [`Cusum`](nanobreaker_core::window::Cusum).
+    pub fn cusum(self, settings: CusumSettings) -> Self {
+        self.window(WindowSettings::Cusum(settings))
     }
 
     /// A call is slow when it took longer than this: see
-    /// [`Caller::slow_after`](crate::Caller::slow_after). A slow call is a failure, unless a rate of
-    /// slow calls judges it.
+    /// [`Caller::slow_after`](crate::Caller::slow_after). From a millisecond to 18 hours. A slow call is
+    /// a failure, unless a rate of slow calls judges it.
     pub fn slow_after(mut self, limit: Duration) -> Self {
-        self.slow_after = Some(limit);
+        self.settings.slow_after_ms = Some(limit_ms(limit));
         self
     }
 
-    /// Trips also when `slow_rate_percent` of the last `size` calls were slow. Slow calls are then no
+    /// Judges slow calls by this window; they are then no failures.
+    pub fn slow_window(mut self, window: WindowSettings) -> Self {
+        self.settings.slow_window = Some(window);
+        self
+    }
+
+    /// Trips also when so many of the last `size` calls were slow. Slow calls are then no failures.
+    pub fn slow_rate_of_calls(self, size: u32, rate: Rate) -> Self {
+        self.slow_window(WindowSettings::Calls { size, rate })
+    }
+
+    /// Trips also when so many of the calls of the last `span` were slow. Slow calls are then no
     /// failures.
-    pub fn slow_rate_of_calls(mut self, size: u32, slow_rate_percent: u32, min_calls: u32) -> Self {
-        self.slow = Some(Rule::Calls {
-            size,
-            percent: slow_rate_percent,
-            min_calls,
-        });
-        self
-    }
-
-    /// Trips also when `slow_rate_percent` of the calls of the last `span` were slow. Slow calls are
-    /// then no failures.
-    pub fn slow_rate_of_time(
-        mut self,
-        span: Duration,
-        buckets: u32,
-        slow_rate_percent: u32,
-        min_calls: u32,
-    ) -> Self {
-        self.slow = Some(Rule::Time {
-            span,
+    pub fn slow_rate_of_time(self, span: Duration, buckets: u32, rate: Rate) -> Self {
+        self.slow_window(WindowSettings::Time {
+            span_ms: millis(span),
             buckets,
-            percent: slow_rate_percent,
-            min_calls,
-        });
-        self
+            rate,
+        })
     }
 
     /// A call that still runs after this long is judged a failure at that moment: see
-    /// [`Caller::hung_after`](crate::Caller::hung_after).
+    /// [`Caller::hung_after`](crate::Caller::hung_after). From a millisecond to 18 hours.
     #[cfg(feature = "tokio")]
     pub fn hung_after(mut self, limit: Duration) -> Self {
-        self.hung_after = Some(limit);
+        self.settings.hung_after_ms = Some(limit_ms(limit));
+        self
+    }
+
+    fn opening(mut self, set: impl FnOnce(ConfigBuilder) -> ConfigBuilder) -> Self {
+        self.settings.opening = set(self.settings.opening);
         self
     }
 
     /// How long a first trip rejects calls.
-    pub fn open_for(mut self, duration: Duration) -> Self {
-        self.config = self.config.open_for_ms(millis(duration));
-        self
+    pub fn open_for(self, duration: Duration) -> Self {
+        self.opening(|opening| opening.open_for_ms(millis(duration)))
     }
 
     /// What backoff may lengthen the open time to.
-    pub fn max_open(mut self, duration: Duration) -> Self {
-        self.config = self.config.max_open_ms(millis(duration));
-        self
+    pub fn max_open(self, duration: Duration) -> Self {
+        self.opening(|opening| opening.max_open_ms(millis(duration)))
+    }
+
+    /// A trip so soon after closing lengthens the next open time; as long as
+    /// [`max_open`](Self::max_open) unless set.
+    pub fn relapse_within(self, duration: Duration) -> Self {
+        self.opening(|opening| opening.relapse_within_ms(millis(duration)))
     }
 
     /// Probes in flight at once while half-open.
-    pub fn probes(mut self, probes: u32) -> Self {
-        self.config = self.config.probes(probes);
-        self
+    pub fn max_probes(self, probes: u32) -> Self {
+        self.opening(|opening| opening.max_probes(probes))
     }
 
     /// Probes that must succeed to close.
-    pub fn successes(mut self, successes: u32) -> Self {
-        self.config = self.config.successes(successes);
-        self
+    pub fn probe_successes(self, successes: u32) -> Self {
+        self.opening(|opening| opening.probe_successes(successes))
     }
 
     /// Probes that must fail to open again.
-    pub fn probe_failures(mut self, failures: u32) -> Self {
-        self.config = self.config.failures(failures);
-        self
+    pub fn probe_failures(self, failures: u32) -> Self {
+        self.opening(|opening| opening.probe_failures(failures))
     }
 
     /// How long probes in flight may stay without any answer.
-    pub fn probe_lease(mut self, duration: Duration) -> Self {
-        self.config = self.config.probe_lease_ms(millis(duration));
-        self
+    pub fn probe_lease(self, duration: Duration) -> Self {
+        self.opening(|opening| opening.probe_lease_ms(millis(duration)))
     }
 
     /// How long the admitted share grows after half-open; zero lets all pass at once.
-    pub fn ramp(mut self, duration: Duration) -> Self {
-        self.config = self.config.ramp_ms(millis(duration));
-        self
+    pub fn ramp(self, duration: Duration) -> Self {
+        self.opening(|opening| opening.ramp_ms(millis(duration)))
     }
 
     /// Which part of an open time is cut off at random, in thousandths. Each breaker draws its own
     /// numbers.
-    pub fn jitter_permille(mut self, permille: u32) -> Self {
-        self.config = self.config.jitter_permille(permille);
-        self
+    pub fn jitter_permille(self, permille: u32) -> Self {
+        self.opening(|opening| opening.jitter_permille(permille))
     }
 
     /// Whether a trip holds the breaker open until someone resets it.
-    pub fn latch(mut self, latch: bool) -> Self {
-        self.config = self.config.latch(latch);
-        self
+    pub fn latch(self, latch: bool) -> Self {
+        self.opening(|opening| opening.latch(latch))
     }
 
     /// Tells `listener` of each transition, on the thread that made it. May be set more than once.
     ///
-    /// A listener may call the breaker again. One that panics makes the call panic that made the
-    /// transition, after it took place.
+    /// A listener may call the breaker again. A panic of a listener ends there: the panic hook reports
+    /// it, the others are told, and the call goes on.
     pub fn on_transition(mut self, listener: impl Fn(&Transition) + Send + Sync + 'static) -> Self {
-        self.listeners.add(listener);
+        self.listeners.push(Box::new(listener));
         self
     }
 
-    /// Reads time from `clock`, for tests.
-    pub fn clock<D: Clock>(self, clock: D) -> SharedBreakerBuilder<D> {
-        SharedBreakerBuilder {
-            name: self.name,
-            clock,
-            failed: self.failed,
-            slow: self.slow,
-            config: self.config,
-            slow_after: self.slow_after,
-            #[cfg(feature = "tokio")]
-            hung_after: self.hung_after,
-            listeners: self.listeners,
-            #[cfg(feature = "tracing")]
-            traced: self.traced,
-        }
+    /// Reads time from `clock`: [`TimerClock`](crate::TimerClock), or one for tests.
+    ///
+    /// ```
+    /// use nanobreaker::{ManualClock, SharedBreaker};
+    /// use std::sync::Arc;
+    ///
+    /// let clock = Arc::new(ManualClock::new(0));
+    /// let breaker = SharedBreaker::builder().clock(Arc::clone(&clock)).build()?;
+    /// breaker.trip();
+    /// clock.advance(10_000);
+    /// assert!(breaker.snapshot().ready_to_probe());
+    /// # Ok::<(), nanobreaker::ConfigError>(())
+    /// ```
+    pub fn clock(mut self, clock: impl Clock + Send + Sync + 'static) -> Self {
+        self.clock = Source::new(clock);
+        self
     }
 
     /// Emits an event for each transition through `tracing`, with the target `nanobreaker`: a
     /// warning where the breaker opens or is isolated, else an information. Fields: `breaker`,
-    /// `generation`, `from`, `to`, `reason`, `retry_after_ms` (where it opens) and `streak`.
+    /// `generation`, `from`, `to`, `cause`, `retry_after_ms` (where it opens) and `streak`.
     #[cfg(feature = "tracing")]
     pub fn traced(mut self) -> Self {
         self.traced = true;
         self
     }
 
-    /// Puts `config` in place of every setting of a [`Config`].
+    /// Takes over all settings from those of a file; what they don't set gets its default.
+    ///
+    /// # Errors
+    ///
+    /// A [`SettingsError`] that names the first key whose value can't be.
+    ///
+    /// ```
+    /// use nanobreaker::{PartialSettings, SharedBreaker};
+    ///
+    /// let settings: PartialSettings = toml::from_str(r#"
+    ///     open_for = "5s"
+    ///     max_open = "2m"
+    ///     slow_after_ms = 800
+    ///
+    ///     [window]
+    ///     kind = "time"
+    ///     span = "30s"
+    ///     failure_rate = "0.5%"
+    ///     slow_rate_percent = 80
+    /// "#)?;
+    /// let breaker = SharedBreaker::builder().settings(&settings)?.build()?;
+    /// assert_eq!(breaker.config().max_open_ms(), 120_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "settings")]
-    pub(crate) fn config(mut self, config: ConfigBuilder) -> Self {
-        self.config = config;
-        self
+    pub fn settings(mut self, settings: &PartialSettings) -> Result<Self, SettingsError> {
+        self.settings = settings.complete()?;
+        Ok(self)
     }
 
-    /// Judges failed calls by one rule and slow ones by another, or not.
-    #[cfg(feature = "settings")]
-    pub(crate) fn rules(mut self, failed: Rule, slow: Option<Rule>) -> Self {
-        self.failed = failed;
-        self.slow = slow;
-        self
-    }
-
-    /// Puts these in place of both limits of calls.
-    #[cfg(feature = "settings")]
-    #[cfg_attr(not(feature = "tokio"), allow(unused_variables))]
-    pub(crate) fn limits(
-        mut self,
-        slow_after: Option<Duration>,
-        hung_after: Option<Duration>,
-    ) -> Self {
-        self.slow_after = slow_after;
-        #[cfg(feature = "tokio")]
-        {
-            self.hung_after = hung_after;
+    /// The settings, checked, with every default.
+    pub(super) fn checked(&self) -> Result<Settings, ConfigError> {
+        let mut settings = self.settings;
+        for (field, limit) in [
+            ("slow_after_ms", settings.slow_after_ms),
+            ("hung_after_ms", settings.hung_after_ms),
+        ] {
+            let longest = Config::MAX_DURATION_MS;
+            if let Some(ms) = limit
+                && !(1..=longest).contains(&ms)
+            {
+                return Err(ConfigError::new(field, ms.into(), 1, longest.into()));
+            }
         }
-        self
-    }
-
-    /// Checks every setting.
-    pub(crate) fn checked(&self) -> Result<(SharedRules, Config), ConfigError> {
-        Ok((rules(self.failed, self.slow)?, self.config.build()?))
+        if let Some(slow) = settings.slow_window {
+            AnyWindow::<WORDS>::new(slow).map_err(of_slow_window)?;
+        }
+        let opening = &mut settings.opening;
+        opening.relapse_within_ms = opening.relapse_within_ms.or(opening.max_open_ms);
+        Ok(settings)
     }
 
     /// Checks every setting and makes the breaker.
@@ -287,27 +291,44 @@ impl<C: Clock> SharedBreakerBuilder<C> {
     ///
     /// A [`ConfigError`] that names the first setting outside its limits.
     #[cfg_attr(not(feature = "tracing"), allow(unused_mut))]
-    pub fn build(mut self) -> Result<SharedBreaker<C>, ConfigError> {
+    pub fn build(mut self) -> Result<SharedBreaker, ConfigError> {
         #[cfg(feature = "tracing")]
         if self.traced {
             let name = Arc::clone(&self.name);
             self = self.on_transition(move |transition| {
-                crate::observe::tracing::event(&name, transition);
+                crate::event::tell(&name, transition);
             });
         }
-        let (rules, config) = self.checked()?;
-        let window = Adjustable::new(rules);
-        let breaker = Breaker::with_observer(window, config, self.clock, self.listeners);
-        // Seeded by the operating system, once a process, and different for each state.
-        breaker.seed(RandomState::new().hash_one(0) as u32);
-        Ok(SharedBreaker {
-            shared: Arc::new(Shared {
-                name: self.name,
-                breaker,
-                slow_after: Limit::new(self.slow_after),
-                #[cfg(feature = "tokio")]
-                hung_after: Limit::new(self.hung_after),
-            }),
-        })
+        let settings = self.checked()?;
+        let told = Told::new(self.listeners);
+        let life = Life::begin(self.name, settings, self.clock, told)?;
+        Ok(SharedBreaker::new(life))
     }
+}
+
+impl fmt::Debug for SharedBreakerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedBreakerBuilder")
+            .field("name", &self.name)
+            .field("clock", &self.clock)
+            .field("settings", &self.settings)
+            .field("listeners", &self.listeners.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A limit of calls as the breaker keeps it. What is too long for that is too long for any limit.
+fn limit_ms(limit: Duration) -> u32 {
+    u32::try_from(millis(limit)).unwrap_or(u32::MAX)
+}
+
+/// The error of a window of slow calls, whose rate has a name of its own.
+fn of_slow_window(error: ConfigError) -> ConfigError {
+    let field = match error.field() {
+        "failure_rate_percent" => "slow_rate_percent",
+        "failure_rate_permille" => "slow_rate_permille",
+        "failure_rate_ppm" => "slow_rate_ppm",
+        field => field,
+    };
+    ConfigError::new(field, error.value(), error.minimum(), error.maximum())
 }

@@ -1,55 +1,109 @@
 //! Who is told of what a shared breaker does.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(feature = "monitor")]
 use std::sync::OnceLock;
+#[cfg(feature = "monitor")]
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use nanobreaker_core::{Observer, Transition};
 #[cfg(feature = "monitor")]
 use nanobreaker_core::{Outcome, Recorded, Rejected, Token};
 
 #[cfg(feature = "monitor")]
-use crate::observe::Watch;
+use crate::watch::{Meter, Watch};
 
-type Listener = Box<dyn Fn(&Transition) + Send + Sync>;
+pub(super) type Listener = Box<dyn Fn(&Transition) + Send + Sync>;
 
-/// Those who want to be told of transitions.
+/// Those who want to be told of a breaker's transitions.
+///
+/// Each is told, whatever the others do: a panic of one ends there, after the panic hook has reported it.
 #[derive(Default)]
 pub struct Listeners {
-    listeners: Vec<Listener>,
+    told: RwLock<Told>,
+    /// Whether calls are counted. Beside the rest, since each call asks.
     #[cfg(feature = "monitor")]
-    watch: OnceLock<Watch>,
+    counts: AtomicBool,
+    /// Kept when the slot is used again; a watch counts from where it finds it.
+    #[cfg(feature = "monitor")]
+    meter: OnceLock<Arc<Meter>>,
+}
+
+/// Who is told in this life of the slot.
+#[derive(Clone, Default)]
+pub(super) struct Told {
+    listeners: Arc<[Listener]>,
+    #[cfg(feature = "monitor")]
+    watch: Option<Arc<Watch>>,
+}
+
+impl Told {
+    pub(super) fn new(listeners: Vec<Listener>) -> Self {
+        Self {
+            listeners: listeners.into(),
+            #[cfg(feature = "monitor")]
+            watch: None,
+        }
+    }
 }
 
 impl Listeners {
-    pub(super) fn add(&mut self, listener: impl Fn(&Transition) + Send + Sync + 'static) {
-        self.listeners.push(Box::new(listener));
+    /// Puts others in place of those who were told; these are dropped, outside of the lock.
+    pub(super) fn replace(&self, told: Told) {
+        #[cfg(feature = "monitor")]
+        // Relaxed: a call under way may be counted or not.
+        self.counts.store(false, Ordering::Relaxed);
+        let before = {
+            let mut there = self.told.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *there, told)
+        };
+        quietly(|| drop(before));
+    }
+
+    fn told(&self) -> Told {
+        self.told
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// Runs `tell`. A panic ends here: it must not hide the news from others, and it would abort the process
+/// where the transition was made by a permit that another panic drops.
+fn quietly(tell: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(tell)) {
+        // What the panic carries may panic itself when it is dropped.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(panic)));
     }
 }
 
 impl Observer for Listeners {
     fn transition(&self, transition: &Transition) {
-        for listener in &self.listeners {
-            listener(transition);
+        let told = self.told();
+        for listener in &*told.listeners {
+            quietly(|| listener(transition));
         }
         #[cfg(feature = "monitor")]
-        if let Some(watch) = self.watch() {
-            watch.transition(transition);
+        if let Some(watch) = &told.watch {
+            // Its metrics are anyone's code, too.
+            quietly(|| watch.transition(transition));
         }
     }
 
     #[cfg(feature = "monitor")]
     fn rejected(&self, rejected: &Rejected) {
-        if let Some(watch) = self.watch() {
-            watch.rejected(rejected);
+        if let Some(meter) = self.meter() {
+            meter.rejection(rejected.phase);
         }
     }
 
     #[cfg(feature = "monitor")]
     #[inline]
     fn recorded(&self, token: Token, outcome: Outcome, _: Recorded) {
-        if let Some(watch) = self.watch() {
-            watch.recorded(token, outcome);
+        if let Some(meter) = self.meter() {
+            meter.call(outcome, token.is_probe());
         }
     }
 }
@@ -57,18 +111,31 @@ impl Observer for Listeners {
 #[cfg(feature = "monitor")]
 impl Listeners {
     #[inline]
-    pub(crate) fn watch(&self) -> Option<&Watch> {
-        self.watch.get()
+    fn meter(&self) -> Option<&Meter> {
+        // Relaxed: a call that begins at this moment may be counted or not.
+        let counts = self.counts.load(Ordering::Relaxed);
+        counts.then(|| self.meter.get().map(|meter| &**meter))?
     }
 
-    /// Returns whether nobody watched before.
-    pub(crate) fn start_watch(&self, watch: Watch) -> bool {
-        self.watch.set(watch).is_ok()
+    pub(crate) fn watch(&self) -> Option<Arc<Watch>> {
+        self.told().watch
+    }
+
+    /// Has `watch` made of the breaker's meter, unless somebody watches already. Returns whether it was.
+    pub(crate) fn start_watch(&self, watch: impl FnOnce(Arc<Meter>) -> Watch) -> bool {
+        let meter = self.meter.get_or_init(|| Arc::new(Meter::new()));
+        let mut told = self.told.write().unwrap_or_else(PoisonError::into_inner);
+        let is_first = told.watch.is_none();
+        if is_first {
+            told.watch = Some(Arc::new(watch(Arc::clone(meter))));
+            self.counts.store(true, Ordering::Relaxed);
+        }
+        is_first
     }
 }
 
 impl fmt::Debug for Listeners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Listeners({})", self.listeners.len())
+        write!(f, "Listeners({})", self.told().listeners.len())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
@@ -18,8 +19,12 @@ pub(super) enum End<C> {
     Decided(Outcome),
     /// All went well.
     Fine,
-    /// What the trailers say.
-    ByTrailers(C),
+    /// What the trailers say. Where they must name a gRPC status, it is a failure that they don't.
+    ByTrailers { classifier: C, needs_status: bool },
+}
+
+pub(super) fn has_grpc_status(headers: &HeaderMap) -> bool {
+    headers.contains_key("grpc-status")
 }
 
 impl<C: ClassifyEos> End<C> {
@@ -27,10 +32,16 @@ impl<C: ClassifyEos> End<C> {
         match self {
             Self::Decided(outcome) => outcome,
             Self::Fine => Outcome::Success,
-            Self::ByTrailers(classifier) => match classifier.classify_eos(trailers) {
-                Ok(()) => Outcome::Success,
-                Err(_) => Outcome::Failure,
-            },
+            Self::ByTrailers {
+                classifier,
+                needs_status,
+            } => {
+                let has_status = trailers.is_some_and(has_grpc_status);
+                match classifier.classify_eos(trailers) {
+                    Ok(()) if has_status || !needs_status => Outcome::Success,
+                    _ => Outcome::Failure,
+                }
+            }
         }
     }
 }
@@ -42,12 +53,16 @@ pin_project! {
     /// | -------- | ------- |
     /// | ends | success, or what the classifier makes of its trailers |
     /// | fails, or panics | failure |
-    /// | is silent for the breaker's `hung_after` while someone waits for it | failure, at that moment |
-    /// | is dropped before its end | none: a probe's place is given back |
+    /// | is silent for the layer's `silent_after` while someone waits for it | failure, at that moment |
+    /// | is dropped before its end | none |
     ///
-    /// A call is slow if the response's *head* took longer than `slow_after`: a stream may go on for
-    /// as long as it likes, and its reader may take its time. Where `hung_after` is set, a reader that
-    /// waits costs a timer, in a box of its own.
+    /// A probe is decided as soon as the answer has begun well: by a good head or, where the classifier
+    /// waits for the trailers, by the first message. A stream may go on for longer than any probe's lease.
+    /// If that closed the breaker, the end of the body counts as for any other call.
+    ///
+    /// A call is slow if the response's *head* took longer than `slow_after`, and hung if the head took
+    /// longer than `hung_after`: a stream may go on for as long as it likes, and its reader may take its
+    /// time. With `silent_after` a reader that waits costs a timer, in a box of its own.
     pub struct GuardedBody<T, B: CallExt, C> {
         #[pin]
         body: T,
@@ -58,8 +73,16 @@ pin_project! {
 }
 
 impl<T: Body, B: CallExt, C: ClassifyEos> GuardedBody<T, B, C> {
-    pub(super) fn new(body: T, mut held: Held<B>, end: End<C>) -> Self {
+    pub(super) fn new(
+        body: T,
+        mut held: Held<B>,
+        end: End<C>,
+        silent_after: Option<Duration>,
+    ) -> Self {
         held.answer_begins();
+        if matches!(end, End::Fine) {
+            held.begins_well();
+        }
         // Servers and clients don't poll a body that they know to be at its end.
         let under_way = if matches!(end, End::Decided(_)) || body.is_end_stream() {
             held.spend(end.outcome(None));
@@ -69,7 +92,7 @@ impl<T: Body, B: CallExt, C: ClassifyEos> GuardedBody<T, B, C> {
         };
         Self {
             body,
-            silence: Silence::default(),
+            silence: Silence::new(silent_after),
             under_way,
         }
     }
@@ -98,7 +121,11 @@ impl<T: Body, B: CallExt, C: ClassifyEos> Body for GuardedBody<T, B, C> {
                 held.spend(end.outcome(frame.trailers_ref()));
             }
             Poll::Ready(Some(Ok(_))) if this.body.is_end_stream() => held.spend(end.outcome(None)),
-            Poll::Ready(Some(Ok(_))) | Poll::Pending => *this.under_way = Some((held, end)),
+            Poll::Ready(Some(Ok(_))) => {
+                held.begins_well();
+                *this.under_way = Some((held, end));
+            }
+            Poll::Pending => *this.under_way = Some((held, end)),
         }
         poll
     }

@@ -1,7 +1,9 @@
 //! Judges HTTP and gRPC calls: by tower-http's classifiers or by any other, when the response's head
 //! is there or when its body ends.
 
-use http::{Request, Response};
+use std::time::Duration;
+
+use http::{Request, Response, StatusCode};
 use http_body::Body;
 use tower_http::classify::{
     ClassifiedResponse, ClassifyResponse, GrpcCode, GrpcErrorsAsFailures, MakeClassifier,
@@ -10,7 +12,7 @@ use tower_http::classify::{
 
 use nanobreaker_core::Outcome;
 
-use super::body::{End, GuardedBody};
+use super::body::{End, GuardedBody, has_grpc_status};
 use super::judge::sealed::Sealed;
 use super::{BreakerLayer, ByClassifier, Judge, JudgeCall};
 use crate::call::{CallExt, Classifier, Held};
@@ -65,10 +67,13 @@ impl<B> BreakerLayer<B, ByClassifier<ServerErrors>> {
 
 impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
     /// A layer for gRPC services, servers and clients: the [statuses](grpc_failures) of a service
-    /// that is unwell are failures, wherever in the response they stand, and so are errors and HTTP's
-    /// 5xx.
+    /// that is unwell are failures, wherever in the response they stand, and so are errors. An answer
+    /// without a gRPC status is one too: a proxy's page, a stream that ended before its trailers.
     pub fn grpc(breaker: B) -> Self {
-        BreakerLayer::new(breaker).classify_http(SharedClassifier::new(grpc_failures()))
+        let mut layer =
+            BreakerLayer::new(breaker).classify_http(SharedClassifier::new(grpc_failures()));
+        layer.judge.is_grpc = true;
+        layer
     }
 }
 
@@ -94,6 +99,8 @@ impl<B, J> BreakerLayer<B, J> {
         self.judged(ByHttp {
             classifier,
             until_body_ends: false,
+            silent_after: None,
+            is_grpc: false,
         })
     }
 }
@@ -102,6 +109,24 @@ impl<B, M> BreakerLayer<B, ByHttp<M>> {
     /// Judges a call when the body of its response ends: see [`GuardedBody`].
     pub fn until_body_ends(mut self) -> Self {
         self.judge.until_body_ends = true;
+        self
+    }
+
+    /// A body in which nothing comes for so long, while its reader waits, has failed. Off unless set:
+    /// there are streams that are quiet for long and well. Needs the feature `tokio`.
+    #[cfg(feature = "tokio")]
+    pub const fn silent_after(mut self, limit: Duration) -> Self {
+        self.judge.silent_after = Some(limit);
+        self
+    }
+}
+
+impl<B, K> BreakerLayer<B, UntilBodyEnds<K>> {
+    /// A body in which nothing comes for so long, while its reader waits, has failed. Off unless set:
+    /// there are streams that are quiet for long and well. Needs the feature `tokio`.
+    #[cfg(feature = "tokio")]
+    pub fn silent_after(mut self, limit: Duration) -> Self {
+        self.judge.silent_after = Some(limit);
         self
     }
 }
@@ -113,7 +138,10 @@ impl<B, K> BreakerLayer<B, ByClassifier<K>> {
         let ByClassifier(classifier) = self.judge;
         BreakerLayer {
             breaker: self.breaker,
-            judge: UntilBodyEnds(classifier),
+            judge: UntilBodyEnds {
+                classifier,
+                silent_after: None,
+            },
         }
     }
 }
@@ -121,7 +149,10 @@ impl<B, K> BreakerLayer<B, ByClassifier<K>> {
 /// Judges each HTTP call by a [`Classifier`] of its head and, where that is a success, by the end of
 /// its body.
 #[derive(Clone, Copy, Debug)]
-pub struct UntilBodyEnds<K>(K);
+pub struct UntilBodyEnds<K> {
+    classifier: K,
+    silent_after: Option<Duration>,
+}
 
 impl<K> Sealed for UntilBodyEnds<K> {}
 
@@ -142,14 +173,14 @@ where
 
     fn end<B: CallExt>(
         self,
-        held: Held<B>,
+        held: &mut Option<Held<B>>,
         result: Result<Response<T>, E>,
     ) -> Result<Self::Judged<B>, E> {
-        let end = match self.0.classify(&result) {
+        let end = match self.classifier.classify(&result) {
             Outcome::Success => End::Fine,
             outcome => End::Decided(outcome),
         };
-        hand_over(held, result, end)
+        hand_over(held, result, end, self.silent_after)
     }
 }
 
@@ -158,6 +189,8 @@ where
 pub struct ByHttp<M> {
     classifier: M,
     until_body_ends: bool,
+    silent_after: Option<Duration>,
+    is_grpc: bool,
 }
 
 /// Judges one HTTP call by a classifier of tower-http's kind.
@@ -165,6 +198,8 @@ pub struct ByHttp<M> {
 pub struct HttpCall<C> {
     classifier: C,
     until_body_ends: bool,
+    silent_after: Option<Duration>,
+    is_grpc: bool,
 }
 
 impl<M> Sealed for ByHttp<M> {}
@@ -177,17 +212,34 @@ impl<M: MakeClassifier, T> Judge<Request<T>> for ByHttp<M> {
         HttpCall {
             classifier: self.classifier.make_classifier(request),
             until_body_ends: self.until_body_ends,
+            silent_after: self.silent_after,
+            is_grpc: self.is_grpc,
         }
     }
 }
 
+/// Whether a gRPC service answers: with a status, or with 200 and gRPC's type of content.
+fn is_of_grpc<T>(response: &Response<T>) -> bool {
+    let content_type = response.headers().get(http::header::CONTENT_TYPE);
+    has_grpc_status(response.headers())
+        || response.status() == StatusCode::OK
+            && content_type.is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
+}
+
 impl<C: ClassifyResponse> HttpCall<C> {
     fn head<T>(self, response: &Response<T>) -> End<C::ClassifyEos> {
+        if self.is_grpc && !is_of_grpc(response) {
+            return End::Decided(Outcome::Failure);
+        }
+        let needs_status = self.is_grpc;
         match self.classifier.classify_response(response) {
             ClassifiedResponse::Ready(Ok(())) if self.until_body_ends => End::Fine,
             ClassifiedResponse::Ready(Ok(())) => End::Decided(Outcome::Success),
             ClassifiedResponse::RequiresEos(classifier) if !response.status().is_server_error() => {
-                End::ByTrailers(classifier)
+                End::ByTrailers {
+                    classifier,
+                    needs_status,
+                }
             }
             _ => End::Decided(Outcome::Failure),
         }
@@ -203,25 +255,32 @@ where
 
     fn end<B: CallExt>(
         self,
-        held: Held<B>,
+        held: &mut Option<Held<B>>,
         result: Result<Response<T>, E>,
     ) -> Result<Self::Judged<B>, E> {
+        let silent_after = self.silent_after;
         let end = match &result {
             Ok(response) => self.head(response),
             Err(_) => End::Decided(Outcome::Failure),
         };
-        hand_over(held, result, end)
+        hand_over(held, result, end, silent_after)
     }
 }
 
 /// Gives the permit to the response's body, or spends it where there is nothing to wait for.
 fn hand_over<B: CallExt, T: Body, E, C: tower_http::classify::ClassifyEos>(
-    mut held: Held<B>,
+    held: &mut Option<Held<B>>,
     result: Result<Response<T>, E>,
     end: End<C>,
+    silent_after: Option<Duration>,
 ) -> Result<Response<GuardedBody<T, B, C>>, E> {
+    let Some(mut held) = held.take() else {
+        crate::call::polled_again();
+    };
     match (result, end) {
-        (Ok(response), end) => Ok(response.map(|body| GuardedBody::new(body, held, end))),
+        (Ok(response), end) => {
+            Ok(response.map(|body| GuardedBody::new(body, held, end, silent_after)))
+        }
         (Err(error), End::Decided(outcome)) => {
             held.spend(outcome);
             Err(error)

@@ -1,14 +1,14 @@
 //! The future of a call through a service's breaker.
 
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
 use nanobreaker_core::Rejected;
 
 use super::JudgeCall;
-use crate::call::{CallExt, Held, Hung};
+use crate::call::{CallExt, Held, Hung, polled_again};
 use crate::error::CallError;
 
 pin_project! {
@@ -29,31 +29,34 @@ pin_project! {
         Calling {
             #[pin]
             call: F,
-            #[pin]
-            hung: Hung,
             // Gone once the call has ended.
-            under_way: Option<(Held<B>, J)>,
+            held: Option<Held<B>>,
+            judge: Option<J>,
+            hung: Hung,
         },
-        Rejected { rejected: Rejected },
+        Rejected { rejected: Option<Rejected> },
     }
 }
 
 impl<F, B: CallExt, J> BreakerFuture<F, B, J> {
     #[inline]
-    pub(super) const fn calling(call: F, hung: Hung, held: Held<B>, judge: J) -> Self {
-        let under_way = Some((held, judge));
+    pub(super) fn calling(call: F, held: Held<B>, judge: J) -> Self {
         Self {
             state: State::Calling {
                 call,
-                hung,
-                under_way,
+                held: Some(held),
+                judge: Some(judge),
+                hung: Hung::default(),
             },
         }
     }
 
+    #[cold]
     pub(super) const fn rejected(rejected: Rejected) -> Self {
         Self {
-            state: State::Rejected { rejected },
+            state: State::Rejected {
+                rejected: Some(rejected),
+            },
         }
     }
 }
@@ -66,28 +69,33 @@ where
 {
     type Output = Result<J::Judged<B>, CallError<E>>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let (call, hung, under_way) = match self.project().state.project() {
+        let (call, held, judge, hung) = match self.project().state.project() {
             Project::Rejected { rejected } => {
-                return Poll::Ready(Err(CallError::Rejected(*rejected)));
+                let Some(rejected) = rejected.take() else {
+                    polled_again();
+                };
+                return Poll::Ready(Err(CallError::Rejected(rejected)));
             }
             Project::Calling {
                 call,
+                held,
+                judge,
                 hung,
-                under_way,
-            } => (call, hung, under_way),
+            } => (call, held, judge, hung),
         };
-        let Some((mut held, judge)) = under_way.take() else {
-            // It has ended. Whoever polls on can expect nothing.
-            return Poll::Pending;
+        let Some(under_way) = held.as_mut() else {
+            polled_again();
         };
-        // If this panics, the permit is spent as the stack unwinds.
-        match held.poll(context, hung, |context| call.poll(context)) {
-            Poll::Ready(result) => Poll::Ready(judge.end(held, result).map_err(CallError::Failed)),
-            Poll::Pending => {
-                *under_way = Some((held, judge));
-                Poll::Pending
-            }
+        let poll = under_way.run(|| call.poll(context));
+        if poll.is_pending() {
+            under_way.pends(context, hung);
         }
+        let result = ready!(poll);
+        let Some(judge) = judge.take() else {
+            polled_again();
+        };
+        Poll::Ready(judge.end(held, result).map_err(CallError::Failed))
     }
 }

@@ -18,11 +18,11 @@ pub trait JudgeCall<Response, Error>: sealed::Sealed {
     /// What the caller gets: the response, or one whose body is still being judged.
     type Judged<B: CallExt>;
 
-    /// Spends the permit according to the result, or hands it to the response's body.
+    /// Takes the permit, and spends it according to the result or hands it to the response's body.
     #[doc(hidden)]
     fn end<B: CallExt>(
         self,
-        held: Held<B>,
+        held: &mut Option<Held<B>>,
         result: Result<Response, Error>,
     ) -> Result<Self::Judged<B>, Error>;
 }
@@ -54,10 +54,15 @@ impl<K: Classifier<Response, Error>, Response, Error> JudgeCall<Response, Error>
     #[inline]
     fn end<B: CallExt>(
         self,
-        mut held: Held<B>,
+        held: &mut Option<Held<B>>,
         result: Result<Response, Error>,
     ) -> Result<Response, Error> {
-        held.spend(self.0.classify(&result));
+        let outcome = self.0.classify(&result);
+        if let Some(under_way) = held {
+            // In place: it would have to be moved to be taken out.
+            under_way.spend(outcome);
+        }
+        *held = None;
         result
     }
 }

@@ -17,7 +17,7 @@ use super::{BreakerService, ByClassifier};
 /// use nanobreaker::tower::BreakerLayer;
 ///
 /// static STOCK: Breaker<Failures<5>, CoarseClock> = Breaker::new(
-///     checked!(Failures::new(5, 10_000)),
+///     checked!(Failures::within_ms(10_000)),
 ///     Config::DEFAULT,
 ///     CoarseClock,
 /// );

@@ -33,10 +33,13 @@
 //!
 //! # What a call costs
 //!
-//! No allocation. The future owns a clone of the breaker's handle: for a
-//! [`SharedBreaker`](crate::SharedBreaker) or an `Arc` that is one step of a counter that all calls
-//! share, for a `&'static` [`Breaker`](crate::Breaker) nothing. A
-//! rejected call writes nothing.
+//! No allocation, and no counter that calls share: a call under way holds the place where its
+//! [`SharedBreaker`](crate::SharedBreaker) lies, which is always valid memory. (An `Arc` of a
+//! [`Breaker`](crate::Breaker) is cloned for each call; a `&'static` one is not.) A rejected call writes
+//! nothing.
+//!
+//! Cloning the *service* clones the breaker's handle, which is counted. Where that is done for each call,
+//! as axum does, hand the layer a [`PinnedBreaker`](crate::PinnedBreaker).
 //!
 //! # Where to put it
 //!

@@ -87,7 +87,7 @@ async fn an_attempt_that_is_a_probe_is_always_judged() {
         .build();
     assert!(is_rejected(&client, server.url(500)).await);
     let before = server.breaker(&middleware).snapshot().generation;
-    server.breaker(&middleware).clock().advance(10_000);
+    clock().advance(10_000);
     assert!(is_rejected(&client, server.url(500)).await);
     let snapshot = server.breaker(&middleware).snapshot();
     assert_eq!((snapshot.phase, snapshot.in_flight), (Phase::Open, 0));
@@ -99,14 +99,14 @@ async fn a_round_that_takes_two_failed_probes_gets_them_from_one_request() {
     let server = Server::start().await;
     let breaker = SharedBreaker::builder()
         .consecutive(1)
-        .probes(2)
-        .successes(2)
+        .max_probes(2)
+        .probe_successes(2)
         .probe_failures(2)
-        .clock(ManualClock::new(0))
+        .clock(clock())
         .build()
         .unwrap();
     breaker.trip();
-    breaker.clock().advance(10_000);
+    clock().advance(10_000);
     let client = ClientBuilder::new(reqwest::Client::new())
         .with(retries(1))
         .with(BreakerMiddleware::single(breaker.clone()))

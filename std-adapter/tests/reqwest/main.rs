@@ -12,24 +12,32 @@ use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use nanobreaker::reqwest::{BreakerMiddleware, rejection};
 use nanobreaker::{
-    Breaker, ManualClock, Outcome, Phase, Registry, SharedBreaker, SharedBreakerBuilder,
+    BreakerRef, ManualClock, Outcome, Phase, Registry, SharedBreaker, SharedBreakerBuilder,
 };
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error};
 use tokio::net::TcpListener;
 
-type Middleware = BreakerMiddleware<ManualClock>;
+type Middleware = BreakerMiddleware;
 
 /// Breakers that open for 10 s, at most for 60, on this many failures in a row.
 fn per_host(failures: u32) -> Middleware {
     BreakerMiddleware::per_host(move |_| breaker(failures))
 }
 
-fn breaker(failures: u32) -> SharedBreakerBuilder<ManualClock> {
+/// The clock of this thread's breakers.
+fn clock() -> &'static ManualClock {
+    thread_local! {
+        static CLOCK: &'static ManualClock = Box::leak(Box::new(ManualClock::new(0)));
+    }
+    CLOCK.with(|clock| *clock)
+}
+
+fn breaker(failures: u32) -> SharedBreakerBuilder {
     SharedBreaker::builder()
         .consecutive(failures)
         .open_for(Duration::from_secs(10))
         .max_open(Duration::from_secs(60))
-        .clock(ManualClock::new(0))
+        .clock(clock())
 }
 
 fn client(middleware: &Middleware) -> ClientWithMiddleware {
@@ -68,7 +76,7 @@ impl Server {
         format!("http://{}/{status}/{retry_after}", self.host)
     }
 
-    fn breaker(&self, middleware: &Middleware) -> SharedBreaker<ManualClock> {
+    fn breaker(&self, middleware: &Middleware) -> BreakerRef {
         middleware.breaker(&self.host).unwrap()
     }
 

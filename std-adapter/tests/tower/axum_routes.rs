@@ -9,9 +9,9 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use nanobreaker::axum::{AnswerLayer, guard};
 use nanobreaker::tower::BreakerLayer;
-use nanobreaker::{CallError, CallExt, ManualClock, Phase, SharedBreaker};
+use nanobreaker::{CallError, CallExt, Phase, SharedBreaker};
 
-use crate::servers::{manual_breaker, phase, serve};
+use crate::servers::{clock, manual_breaker, phase, serve};
 
 /// A route that answers with the status that the test sets.
 fn route(status: &Arc<AtomicU16>) -> axum::routing::MethodRouter {
@@ -29,13 +29,13 @@ async fn an_open_breaker_answers_503_with_retry_after_in_seconds_rounded_up() {
     let app = Router::new().route("/", route(&status).layer(guard(breaker.clone())));
     let base = serve(app).await;
     assert_eq!(reqwest::get(&base).await.unwrap().status(), 500);
-    breaker.clock().advance(1);
+    clock().advance(1);
 
     let rejected = reqwest::get(&base).await.unwrap();
     assert_eq!(rejected.status(), 503);
     assert_eq!(rejected.headers()["retry-after"], "10");
 
-    breaker.clock().advance(9_999);
+    clock().advance(9_999);
     status.store(200, Ordering::SeqCst);
     assert_eq!(reqwest::get(&base).await.unwrap().status(), 200);
     assert_eq!(phase(&breaker), Phase::Closed);
@@ -86,7 +86,7 @@ async fn another_answer_can_stand_in() {
 async fn a_body_judged_to_its_end_reaches_the_client_whole() {
     let breaker = manual_breaker();
     breaker.trip();
-    breaker.clock().advance(10_000);
+    clock().advance(10_000);
     let layers = (
         AnswerLayer::new(),
         BreakerLayer::http(breaker.clone()).until_body_ends(),
@@ -99,7 +99,7 @@ async fn a_body_judged_to_its_end_reaches_the_client_whole() {
 
 #[tokio::test]
 async fn a_handler_returns_the_error_of_a_guarded_call() {
-    async fn handler(breaker: SharedBreaker<ManualClock>) -> Result<(), CallError<StatusCode>> {
+    async fn handler(breaker: SharedBreaker) -> Result<(), CallError<StatusCode>> {
         breaker
             .call_async(async { Err(StatusCode::IM_A_TEAPOT) })
             .await

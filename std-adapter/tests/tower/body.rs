@@ -8,7 +8,7 @@ use http::{HeaderMap, Response, StatusCode};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Empty, Full, StreamBody, channel::Channel, channel::Sender};
 use nanobreaker::tower::{BreakerLayer, GuardedBody, ServerErrors, UntilBodyEnds};
-use nanobreaker::{Outcome, Phase, SharedBreaker, TokioClock};
+use nanobreaker::{Outcome, Phase, PinnedBreaker, SharedBreaker};
 use tokio::time::{advance, sleep};
 use tower::{Layer, ServiceExt, service_fn};
 use tower_http::classify::NeverClassifyEos;
@@ -16,16 +16,14 @@ use tower_http::classify::NeverClassifyEos;
 use super::{breaker, builder, phase};
 
 type Bytes = &'static [u8];
-type Guarded<T> = GuardedBody<T, SharedBreaker<TokioClock>, NeverClassifyEos<()>>;
+type Guarded<T> = GuardedBody<T, PinnedBreaker, NeverClassifyEos<()>>;
 
-fn layer(
-    breaker: &SharedBreaker<TokioClock>,
-) -> BreakerLayer<SharedBreaker<TokioClock>, UntilBodyEnds<ServerErrors>> {
+fn layer(breaker: &SharedBreaker) -> BreakerLayer<SharedBreaker, UntilBodyEnds<ServerErrors>> {
     BreakerLayer::http(breaker.clone()).until_body_ends()
 }
 
 /// What a caller gets for a response with this body.
-async fn answered<T: Body>(breaker: &SharedBreaker<TokioClock>, body: T) -> Guarded<T> {
+async fn answered<T: Body>(breaker: &SharedBreaker, body: T) -> Guarded<T> {
     let mut body = Some(body);
     let respond = move |()| {
         let response = Ok::<_, Infallible>(Response::new(body.take().unwrap()));
@@ -37,14 +35,14 @@ async fn answered<T: Body>(breaker: &SharedBreaker<TokioClock>, body: T) -> Guar
 
 /// A body that its sender is still writing.
 async fn streaming(
-    breaker: &SharedBreaker<TokioClock>,
+    breaker: &SharedBreaker,
 ) -> (Sender<Bytes, io::Error>, Guarded<Channel<Bytes, io::Error>>) {
     let (sender, body) = Channel::new(4);
     (sender, answered(breaker, body).await)
 }
 
 /// A breaker whose next call is a probe, so that each outcome shows.
-async fn probing() -> SharedBreaker<TokioClock> {
+async fn probing() -> SharedBreaker {
     let breaker = breaker();
     breaker.trip();
     advance(Duration::from_secs(10)).await;
@@ -52,15 +50,28 @@ async fn probing() -> SharedBreaker<TokioClock> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_ends_well_is_a_success_and_not_before() {
+async fn a_stream_that_outlives_the_lease_has_closed_the_breaker_by_its_head() {
     let breaker = probing().await;
     let (mut sender, mut body) = streaming(&breaker).await;
-    sender.send_data(b"half").await.unwrap();
-    body.frame().await.unwrap().unwrap();
-    assert_eq!(phase(&breaker), Phase::HalfOpen);
-    drop(sender);
-    assert!(body.frame().await.is_none());
     assert_eq!(phase(&breaker), Phase::Closed);
+    for _ in 0..3 {
+        advance(Duration::from_secs(3_600)).await;
+        sender.send_data(b"event").await.unwrap();
+        body.frame().await.unwrap().unwrap();
+    }
+    // Its reader leaves after the last event.
+    drop(body);
+    assert_eq!(phase(&breaker), Phase::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_probes_body_counts_once_its_head_has_closed_the_breaker() {
+    let breaker = probing().await;
+    let (sender, mut body) = streaming(&breaker).await;
+    assert_eq!(phase(&breaker), Phase::Closed);
+    sender.abort(io::Error::other("connection reset"));
+    assert!(body.frame().await.unwrap().is_err());
+    assert_eq!(phase(&breaker), Phase::Open);
 }
 
 #[tokio::test(start_paused = true)]
@@ -70,16 +81,6 @@ async fn a_body_that_breaks_is_a_failure_although_the_head_was_fine() {
     sender.abort(io::Error::other("connection reset"));
     assert!(body.frame().await.unwrap().is_err());
     assert_eq!(phase(&breaker), Phase::Open);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_body_that_is_dropped_gives_the_probes_place_back() {
-    let breaker = probing().await;
-    let (_sender, body) = streaming(&breaker).await;
-    assert_eq!(breaker.snapshot().in_flight, 1);
-    drop(body);
-    assert_eq!(breaker.snapshot().in_flight, 0);
-    assert_eq!(phase(&breaker), Phase::HalfOpen);
 }
 
 #[tokio::test(start_paused = true)]
@@ -106,7 +107,6 @@ async fn a_body_known_to_be_at_its_end_needs_no_poll() {
     let breaker = probing().await;
     let mut body = answered(&breaker, Full::new(b"all" as Bytes)).await;
     assert_eq!(body.size_hint().exact(), Some(3));
-    assert_eq!(phase(&breaker), Phase::HalfOpen);
     body.frame().await.unwrap().unwrap();
     assert!(body.is_end_stream());
     assert_eq!(phase(&breaker), Phase::Closed);
@@ -114,7 +114,7 @@ async fn a_body_known_to_be_at_its_end_needs_no_poll() {
 
 #[tokio::test(start_paused = true)]
 async fn trailers_end_a_body() {
-    let breaker = probing().await;
+    let breaker = breaker();
     let (mut sender, mut body) = streaming(&breaker).await;
     sender.send_trailers(HeaderMap::new()).await.unwrap();
     assert!(body.frame().await.unwrap().unwrap().is_trailers());
@@ -135,12 +135,26 @@ async fn a_failed_head_is_judged_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_quiet_stream_is_well_even_where_calls_that_hang_are_failures() {
+    let builder = builder().hung_after(Duration::from_secs(1));
+    let breaker = builder.build().unwrap();
+    let (_sender, mut body) = streaming(&breaker).await;
+    let frame = tokio::spawn(async move { body.frame().await.is_none() });
+    sleep(Duration::from_secs(3_600)).await;
+    assert_eq!(phase(&breaker), Phase::Closed);
+    frame.abort();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_body_that_falls_silent_is_a_failure_while_its_reader_waits_on() {
-    let breaker = builder()
-        .hung_after(Duration::from_secs(1))
-        .build()
-        .unwrap();
-    let (mut sender, mut body) = streaming(&breaker).await;
+    let breaker = breaker();
+    let layer = layer(&breaker).silent_after(Duration::from_secs(1));
+    let (mut sender, body) = Channel::<Bytes, io::Error>::new(4);
+    let mut body = Some(body);
+    let respond =
+        move |()| std::future::ready(Ok::<_, Infallible>(Response::new(body.take().unwrap())));
+    let response = layer.layer(service_fn(respond)).oneshot(()).await;
+    let mut body = response.unwrap().into_body();
     // The reader takes its time, which is no silence.
     sleep(Duration::from_secs(60)).await;
     for _ in 0..3 {

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use nanobreaker::tower::BreakerLayer;
-use nanobreaker::{ManualClock, Phase, SharedBreaker};
+use nanobreaker::{Phase, SharedBreaker};
 use tokio::net::TcpListener;
 use tokio_stream::{Stream, StreamExt, wrappers::TcpListenerStream};
 use tonic::transport::{Channel, Server};
@@ -15,7 +15,7 @@ use tonic_health::pb::health_server::{Health, HealthServer};
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 use tower::ServiceBuilder;
 
-use crate::servers::{manual_breaker, phase};
+use crate::servers::{clock, manual_breaker, phase};
 
 /// Answers as the test says: `check` with this status, `watch` with one message and then with it.
 #[derive(Clone)]
@@ -104,7 +104,7 @@ async fn the_status_in_the_trailers_of_a_real_server_judges_the_call() {
     let rejected = client.check(request()).await.unwrap_err();
     assert_ne!(rejected.code(), Code::Internal, "{rejected:?}");
 
-    breaker.clock().advance(10_000);
+    clock().advance(10_000);
     service.set(Code::Ok);
     client.check(request()).await.unwrap();
     assert_eq!(phase(&breaker), Phase::Closed);
@@ -122,7 +122,7 @@ async fn answers_to_wrong_requests_do_not_trip_it() {
 }
 
 #[tokio::test]
-async fn a_stream_is_judged_by_the_trailers_after_its_last_message() {
+async fn a_probes_stream_is_judged_by_its_first_message_and_then_by_its_trailers() {
     for (code, then) in [
         (Code::Unavailable, Phase::Open),
         (Code::NotFound, Phase::Closed),
@@ -131,7 +131,11 @@ async fn a_stream_is_judged_by_the_trailers_after_its_last_message() {
         let mut client = guarded!(channel_to!(Scripted::new(code)), breaker);
         let mut messages = client.watch(request()).await.unwrap().into_inner();
         messages.next().await.unwrap().unwrap();
-        assert_eq!(phase(&breaker), Phase::HalfOpen);
+        assert_eq!(
+            phase(&breaker),
+            Phase::Closed,
+            "the first message decides a probe"
+        );
         let end = messages.next().await.unwrap().unwrap_err();
         assert_eq!((end.code(), phase(&breaker)), (code, then));
     }
@@ -148,24 +152,30 @@ async fn a_stream_that_its_reader_leaves_gives_the_probes_place_back() {
 }
 
 /// A breaker whose next call is a probe.
-fn probing() -> SharedBreaker<ManualClock> {
+fn probing() -> SharedBreaker {
     let breaker = manual_breaker();
     breaker.trip();
-    breaker.clock().advance(10_000);
+    clock().advance(10_000);
     breaker
 }
 
 #[tokio::test]
-async fn a_proxy_that_answers_503_without_a_grpc_status_is_a_failure() {
+async fn a_proxy_that_answers_without_a_grpc_status_is_a_failure() {
+    for status in [200, 404, 429, 502, 503] {
+        answers_by_a_proxy(axum::http::StatusCode::from_u16(status).unwrap()).await;
+    }
+}
+
+async fn answers_by_a_proxy(status: axum::http::StatusCode) {
     let breaker = manual_breaker();
-    let proxy = axum::Router::new().fallback(async || axum::http::StatusCode::SERVICE_UNAVAILABLE);
+    let page = axum::response::Html("<html>a page of the proxy's</html>");
+    let proxy = axum::Router::new().fallback(async move || (status, page));
     let respond = tower::service_fn(move |request: http::Request<tonic::body::Body>| {
         tower::ServiceExt::oneshot(proxy.clone(), request.map(axum::body::Body::new))
     });
     let mut client = guarded!(respond, breaker);
-    let error = client.check(request()).await.unwrap_err();
-    assert_eq!(error.code(), Code::Unavailable);
-    assert_eq!(phase(&breaker), Phase::Open);
+    client.check(request()).await.unwrap_err();
+    assert_eq!(phase(&breaker), Phase::Open, "{status}");
 }
 
 #[tokio::test]

@@ -13,12 +13,12 @@ use http_body_util::{BodyExt, Empty, channel::Channel};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
 use nanobreaker::tower::BreakerLayer;
-use nanobreaker::{CallError, ManualClock, Phase, SharedBreaker};
+use nanobreaker::{CallError, Phase, SharedBreaker};
 use tokio::sync::Notify;
 use tower::{Layer, ServiceExt};
 use tower_http::classify::ServerErrorsAsFailures;
 
-use crate::servers::{manual_breaker, phase, serve};
+use crate::servers::{clock, manual_breaker, phase, serve};
 
 fn client() -> Client<HttpConnector, Empty<Bytes>> {
     Client::builder(TokioExecutor::new()).build_http()
@@ -63,7 +63,7 @@ async fn server_errors_trip_it_and_client_errors_do_not() {
     let rejected = service.clone().oneshot(request(&base, "/status/200")).await;
     assert!(matches!(rejected, Err(CallError::Rejected(_))));
 
-    breaker.clock().advance(10_000);
+    clock().advance(10_000);
     let probe = service.oneshot(request(&base, "/status/200")).await;
     assert_eq!(probe.unwrap().status(), 200);
     assert_eq!(phase(&breaker), Phase::Closed);
@@ -96,14 +96,14 @@ async fn tower_https_classifiers_judge_as_its_users_know() {
 
 /// What a body that breaks off does to a breaker with this layer.
 async fn after_a_cut_body<J>(
-    layer: impl FnOnce(SharedBreaker<ManualClock>) -> BreakerLayer<SharedBreaker<ManualClock>, J>,
+    layer: impl FnOnce(SharedBreaker) -> BreakerLayer<SharedBreaker, J>,
 ) -> Phase
 where
     J: nanobreaker::tower::Judge<Request<Empty<Bytes>>> + Clone,
     J::Call: nanobreaker::tower::JudgeCall<
             http::Response<hyper::body::Incoming>,
             hyper_util::client::legacy::Error,
-            Judged<SharedBreaker<ManualClock>>: IntoBody,
+            Judged<nanobreaker::PinnedBreaker>: IntoBody,
         >,
 {
     let when = Arc::new(Notify::new());

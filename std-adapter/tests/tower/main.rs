@@ -10,16 +10,16 @@ mod service;
 use nanobreaker::{Phase, SharedBreaker, SharedBreakerBuilder, TokioClock};
 
 /// A breaker that opens for 10 s on the first failure, in tokio's time.
-fn breaker() -> SharedBreaker<TokioClock> {
+fn breaker() -> SharedBreaker {
     builder().build().unwrap()
 }
 
-fn builder() -> SharedBreakerBuilder<TokioClock> {
+fn builder() -> SharedBreakerBuilder {
     SharedBreaker::builder()
         .consecutive(1)
         .clock(TokioClock::new())
 }
 
-fn phase(breaker: &SharedBreaker<TokioClock>) -> Phase {
+fn phase(breaker: &SharedBreaker) -> Phase {
     breaker.snapshot().phase
 }

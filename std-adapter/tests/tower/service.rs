@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use nanobreaker::tower::BreakerLayer;
-use nanobreaker::{CallError, Outcome, Phase, SharedBreaker, TokioClock};
+use nanobreaker::{CallError, Outcome, Phase, SharedBreaker};
 use tokio::time::{advance, sleep};
 use tower::{BoxError, Service, ServiceBuilder, ServiceExt, service_fn};
 
@@ -20,7 +20,7 @@ fn echo(answer: Answer) -> Ready<Answer> {
     ready(answer)
 }
 
-async fn ready_to_probe(breaker: &SharedBreaker<TokioClock>) {
+async fn ready_to_probe(breaker: &SharedBreaker) {
     breaker.trip();
     advance(Duration::from_secs(10)).await;
 }
@@ -231,9 +231,37 @@ trait LayerFn: Sized {
     fn layer_fn<F>(&self, function: F) -> Self::Layered<tower::util::ServiceFn<F>>;
 }
 
-impl<J: Clone> LayerFn for BreakerLayer<SharedBreaker<TokioClock>, J> {
-    type Layered<S> = nanobreaker::tower::BreakerService<S, SharedBreaker<TokioClock>, J>;
+impl<J: Clone> LayerFn for BreakerLayer<SharedBreaker, J> {
+    type Layered<S> = nanobreaker::tower::BreakerService<S, SharedBreaker, J>;
     fn layer_fn<F>(&self, function: F) -> Self::Layered<tower::util::ServiceFn<F>> {
         tower::Layer::layer(self, service_fn(function))
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_breaker_rejects_at_once_although_the_service_behind_is_not_ready() {
+    let breaker = breaker();
+    let limited = tower::ServiceBuilder::new()
+        .layer(BreakerLayer::new(breaker.clone()))
+        .concurrency_limit(1)
+        .service(service_fn(|()| {
+            std::future::pending::<Result<(), Infallible>>()
+        }));
+    let mut first = limited.clone();
+    let _under_way = first.ready().await.unwrap().call(());
+    let mut second = limited.clone();
+    let waits = tokio::time::timeout(Duration::from_secs(1), second.ready());
+    assert!(waits.await.is_err(), "closed: it waits for the limit");
+    breaker.trip();
+    let rejected = second.ready().await.unwrap().call(()).await;
+    assert!(matches!(rejected, Err(CallError::Rejected(_))));
+    // Its time is over: the next call is a probe, and waits again.
+    advance(Duration::from_secs(10)).await;
+    let waits = tokio::time::timeout(Duration::from_secs(1), second.ready());
+    assert!(waits.await.is_err());
+    assert_eq!(
+        breaker.snapshot().in_flight,
+        0,
+        "no place is held meanwhile"
+    );
 }

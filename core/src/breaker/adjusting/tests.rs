@@ -1,280 +1,285 @@
-use super::*;
-use crate::window::{AnyWindow, WithSlow};
-use crate::{ManualClock, Outcome};
+use core::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-type Any = AnyWindow<64>;
-type Adjusted = Breaker<Adjustable<Any>, ManualClock>;
+use crate::window::Adjustable;
+use crate::{AdjustError, Breaker, Clock, ManualClock, Outcome, Phase, Rate, Recorded};
+use crate::{ConfigBuilder, Settings, WindowSettings};
 
-fn breaker(window: Any) -> Adjusted {
-    Breaker::new(
-        Adjustable::new(window),
-        Config::DEFAULT,
-        ManualClock::new(1_000_000),
-    )
+type Live<'a> = Breaker<Adjustable<129, 129>, &'a ManualClock>;
+
+fn live<'a>(settings: &Settings, clock: &'a ManualClock) -> Live<'a> {
+    Breaker::new(Adjustable::new(settings).unwrap(), (), clock)
 }
 
-fn record(breaker: &Adjusted, outcomes: &[bool]) {
-    for good in outcomes {
-        let permit = breaker.allow().unwrap();
-        permit.record(if *good {
-            Outcome::Success
-        } else {
-            Outcome::Failure
-        });
+fn in_a_row(threshold: u32, opening: ConfigBuilder) -> Settings {
+    Settings {
+        window: WindowSettings::Consecutive { threshold },
+        opening,
+        ..Settings::DEFAULT
     }
 }
 
-fn phase(breaker: &Adjusted) -> Phase {
-    breaker.snapshot().phase
+fn opening(open_for_ms: u64) -> ConfigBuilder {
+    Settings::DEFAULT.opening.open_for_ms(open_for_ms)
 }
 
-fn adjust(breaker: &Adjusted, window: Any) {
-    assert!(breaker.adjust(&window, breaker.config()));
-}
-
-#[test]
-fn a_lower_threshold_counts_the_failures_that_are_there() {
-    let breaker = breaker(Any::failures(10, 100).unwrap());
-    record(&breaker, &[false; 6]);
-    adjust(&breaker, Any::failures(8, 100).unwrap());
-    assert_eq!(phase(&breaker), Phase::Closed);
-    record(&breaker, &[false; 2]);
-    assert_eq!(phase(&breaker), Phase::Open);
-}
-
-#[test]
-fn a_threshold_that_is_reached_already_trips_at_once() {
-    for (lower, trips) in [(7, false), (6, true), (3, true), (1, true)] {
-        let failures = breaker(Any::failures(10, 100).unwrap());
-        let row = breaker(Any::consecutive(10).unwrap());
-        for breaker in [&failures, &row] {
-            record(breaker, &[false; 6]);
-        }
-        adjust(&failures, Any::failures(lower, 100).unwrap());
-        adjust(&row, Any::consecutive(lower).unwrap());
-        let expected = if trips { Phase::Open } else { Phase::Closed };
-        assert_eq!((phase(&failures), phase(&row)), (expected, expected));
+fn fail(breaker: &Live, times: u32) {
+    for _ in 0..times {
+        breaker.allow().unwrap().failure();
     }
 }
 
 #[test]
-fn failures_that_moved_into_lower_slots_do_not_count_twice() {
-    let breaker = breaker(Any::failures(10, 100).unwrap());
-    record(&breaker, &[false; 2]);
-    breaker.clock().advance(60);
-    record(&breaker, &[false; 3]);
-    breaker.clock().advance(60); // the first two are forgotten
-    adjust(&breaker, Any::failures(4, 100).unwrap());
-    adjust(&breaker, Any::failures(10, 100).unwrap());
-    record(&breaker, &[false; 6]);
-    assert_eq!(phase(&breaker), Phase::Closed);
-    record(&breaker, &[false]);
-    assert_eq!(phase(&breaker), Phase::Open);
+fn the_window_starts_empty_and_judges_by_the_new_rule() {
+    let clock = ManualClock::new(0);
+    let breaker = live(&in_a_row(5, opening(1_000)), &clock);
+    fail(&breaker, 4);
+    breaker.adjust(&in_a_row(3, opening(1_000))).unwrap();
+    fail(&breaker, 2);
+    assert_eq!(breaker.phase(), Phase::Closed);
+    fail(&breaker, 1);
+    assert_eq!(breaker.phase(), Phase::Open);
 }
 
 #[test]
-fn a_higher_threshold_keeps_the_failures_too() {
-    let breaker = breaker(Any::failures(3, 100).unwrap());
-    record(&breaker, &[false; 2]);
-    adjust(&breaker, Any::failures(5, 100).unwrap());
-    record(&breaker, &[false; 2]);
-    assert_eq!(phase(&breaker), Phase::Closed);
-    record(&breaker, &[false]);
-    assert_eq!(phase(&breaker), Phase::Open);
-}
-
-#[test]
-fn a_rate_is_judged_anew_at_once() {
-    let windows: [fn(u32) -> Any; 3] = [
-        |percent| Any::calls(20, percent, 10).unwrap(),
-        |percent| Any::calls(200, percent, 10).unwrap(),
-        |percent| Any::time(1_000, 10, percent, 10).unwrap(),
+fn every_kind_of_window_takes_the_place_of_every_other() {
+    let rate = Rate::percent(100).min_calls(3);
+    let kinds = [
+        WindowSettings::Failures {
+            threshold: 3,
+            within_ms: 1_000,
+        },
+        WindowSettings::Consecutive { threshold: 3 },
+        WindowSettings::Calls { size: 10, rate },
+        WindowSettings::Calls { size: 100, rate },
+        WindowSettings::Time {
+            span_ms: 1_000,
+            buckets: 64,
+            rate,
+        },
     ];
-    for window in windows {
-        let breaker = breaker(window(80));
-        record(&breaker, &[false, true].repeat(8));
-        assert_eq!(phase(&breaker), Phase::Closed);
-        adjust(&breaker, window(51));
-        assert_eq!(phase(&breaker), Phase::Closed);
-        adjust(&breaker, window(50));
-        assert_eq!(phase(&breaker), Phase::Open);
-    }
-}
-
-#[test]
-fn the_last_calls_stay_whatever_the_new_size() {
-    // 30 good calls, then 10 bad ones.
-    let sizes = [20, 40, 60, 300, 1_000];
-    for old in sizes {
-        for new in sizes {
-            let breaker = breaker(Any::calls(old, 100, old).unwrap());
-            record(&breaker, &[true; 30]);
-            record(&breaker, &[false; 10]);
-            let kept = old.min(new).min(40);
-            let percent = 1_000_u32.div_ceil(kept);
-            adjust(&breaker, Any::calls(new, percent + 1, 1).unwrap());
-            assert_eq!(phase(&breaker), Phase::Closed, "{old} to {new}");
-            let reached = Any::calls(new, 1_000 / kept, kept).unwrap();
-            adjust(&breaker, reached);
-            assert_eq!(phase(&breaker), Phase::Open, "{old} to {new}");
-        }
-    }
-}
-
-#[test]
-fn the_oldest_calls_still_leave_first_after_they_moved() {
-    let breaker = breaker(Any::calls(60, 100, 60).unwrap());
-    record(&breaker, &[false; 10]);
-    record(&breaker, &[true; 50]);
-    adjust(&breaker, Any::calls(300, 100, 300).unwrap());
-    record(&breaker, &[true; 290]);
-    adjust(&breaker, Any::calls(300, 1, 1).unwrap());
-    assert_eq!(phase(&breaker), Phase::Closed);
-}
-
-#[test]
-fn calls_keep_their_age_when_the_span_changes() {
-    let breaker = breaker(Any::time(1_000, 10, 100, 1_000).unwrap());
-    record(&breaker, &[true; 6]);
-    breaker.clock().advance(500);
-    record(&breaker, &[false; 6]);
-    // Still within the last 2 s: 6 of 12.
-    adjust(&breaker, Any::time(2_000, 8, 51, 12).unwrap());
-    assert_eq!(phase(&breaker), Phase::Closed);
-    // Not within the last 300 ms: 6 of 6.
-    adjust(&breaker, Any::time(300, 3, 100, 7).unwrap());
-    assert_eq!(phase(&breaker), Phase::Closed);
-    adjust(&breaker, Any::time(300, 3, 100, 6).unwrap());
-    assert_eq!(phase(&breaker), Phase::Open);
-}
-
-#[test]
-fn a_window_of_another_kind_starts_empty() {
-    let kinds: [fn() -> Any; 5] = [
-        || Any::failures(3, 1_000).unwrap(),
-        || Any::consecutive(3).unwrap(),
-        || Any::calls(3, 100, 3).unwrap(),
-        || Any::calls(300, 100, 3).unwrap(),
-        || Any::time(1_000, 10, 100, 3).unwrap(),
-    ];
-    for (i, old) in kinds.iter().enumerate() {
-        for (j, new) in kinds.iter().enumerate() {
-            let both_calls = (2..=3).contains(&i) && (2..=3).contains(&j);
-            if i == j || both_calls {
-                continue;
+    let clock = ManualClock::new(77);
+    let breaker = live(&Settings::DEFAULT, &clock);
+    for before in kinds {
+        for after in kinds.into_iter().filter(|after| *after != before) {
+            for window in [before, after] {
+                breaker
+                    .adjust(&Settings {
+                        window,
+                        ..Settings::DEFAULT
+                    })
+                    .unwrap();
+                fail(&breaker, 2);
+                assert_eq!(breaker.phase(), Phase::Closed, "{before:?}, {after:?}");
             }
-            let breaker = breaker(old());
-            record(&breaker, &[false; 2]);
-            adjust(&breaker, new());
-            record(&breaker, &[false; 2]);
-            assert_eq!(phase(&breaker), Phase::Closed, "{i} to {j}");
-            record(&breaker, &[false]);
-            assert_eq!(phase(&breaker), Phase::Open, "{i} to {j}");
+            fail(&breaker, 1);
+            assert_eq!(breaker.phase(), Phase::Open, "{before:?}, {after:?}");
+            breaker.reset();
         }
     }
 }
 
 #[test]
-fn a_rate_of_slow_calls_can_come_and_go() {
-    let windows = |slow| WithSlow::new(Any::consecutive(2).unwrap(), slow);
-    let breaker = Breaker::new(
-        Adjustable::new(windows(Any::missing())),
-        Config::DEFAULT,
-        ManualClock::new(0),
-    );
-    let phase = || breaker.snapshot().phase;
-    let slow = || breaker.allow().unwrap().slow();
-    breaker.adjust(&windows(Any::calls(4, 100, 4).unwrap()), Config::DEFAULT);
-    for _ in 0..3 {
-        slow();
-    }
-    assert_eq!(phase(), Phase::Closed);
-    slow();
-    assert_eq!(phase(), Phase::Open);
-    breaker.reset();
-    breaker.adjust(&windows(Any::missing()), Config::DEFAULT);
-    slow();
-    assert_eq!(phase(), Phase::Closed);
-    slow();
-    assert_eq!(phase(), Phase::Open);
-}
-
-fn open_for(ms: u64) -> Config {
-    Config::builder().open_for_ms(ms).build().unwrap()
+fn outcomes_under_way_are_stale() {
+    let clock = ManualClock::new(0);
+    let breaker = live(&in_a_row(1, opening(1_000)), &clock);
+    let permit = breaker.allow().unwrap();
+    breaker.adjust(&in_a_row(2, opening(1_000))).unwrap();
+    assert_eq!(permit.record(Outcome::Failure), Recorded::Stale);
 }
 
 #[test]
-fn an_open_breaker_stays_open_for_what_was_left_within_the_new_bounds() {
-    for (open_for_ms, left_ms) in [(100_000, 6_000), (6_000, 6_000), (50, 50), (1, 1)] {
-        let breaker = breaker(Any::consecutive(1).unwrap());
-        record(&breaker, &[false]);
-        breaker.clock().advance(4_000);
-        let generation = breaker.snapshot().generation;
-        let config = open_for(open_for_ms);
-        assert!(breaker.adjust(&Any::consecutive(1).unwrap(), config));
-        let snapshot = breaker.snapshot();
-        assert_eq!(
-            (snapshot.phase, snapshot.generation),
-            (Phase::Open, generation)
-        );
-        let left = snapshot.time_left_ms.unwrap();
-        // Narrow words count in 1/128 of the span.
-        let unit = (open_for_ms / 64) as u32;
+fn an_open_time_goes_on_within_the_new_limits() {
+    let clock = ManualClock::new(0);
+    let breaker = live(&in_a_row(1, opening(10_000)), &clock);
+    fail(&breaker, 1);
+    for (new, left) in [(20_000, 10_000), (1_000, 1_000), (5_000, 1_000)] {
+        breaker.adjust(&in_a_row(1, opening(new))).unwrap();
+        assert_eq!(breaker.phase(), Phase::Open);
+        let found = breaker.snapshot().time_left_ms.unwrap();
+        // Late by a unit at most where words are narrow.
         assert!(
-            left <= left_ms && left + unit >= left_ms,
-            "{left} of {left_ms}"
+            (left..=left + left / 1_000).contains(&found),
+            "{new}: {found}"
         );
-        breaker.clock().advance(u64::from(left));
-        assert!(breaker.allow().unwrap().is_probe());
+    }
+    clock.advance(1_024);
+    breaker.adjust(&in_a_row(1, opening(9_000))).unwrap();
+    assert!(
+        breaker.snapshot().ready_to_probe(),
+        "what is over stays over"
+    );
+}
+
+#[test]
+fn times_go_on_in_other_units_at_any_time_of_the_clock() {
+    for start in [0, 1 << 20, 1 << 31, 1 << 41, u64::MAX - 100_000] {
+        let clock = ManualClock::new(start);
+        let breaker = live(&in_a_row(1, opening(1_000)), &clock);
+        fail(&breaker, 1);
+        for (open_for_ms, latest) in [(60_000_000, 1_000 + 60_000_000 / 2_048), (1_000, 1_000)] {
+            breaker.adjust(&in_a_row(1, opening(open_for_ms))).unwrap();
+            let left = breaker.snapshot().time_left_ms.unwrap();
+            assert!((1_000..=latest).contains(&left), "{start}: {left}");
+            assert!(breaker.allow().is_err());
+        }
     }
 }
 
 #[test]
-fn a_probe_in_flight_still_decides() {
-    let breaker = breaker(Any::consecutive(1).unwrap());
-    record(&breaker, &[false]);
-    breaker.clock().advance(10_000);
-    let probe = breaker.allow().unwrap();
-    let config = Config::builder().successes(2).probe_lease_ms(600).build();
-    assert!(breaker.adjust(&Any::consecutive(1).unwrap(), config.unwrap()));
-    assert_eq!(breaker.snapshot().in_flight, 1);
-    probe.success();
-    assert_eq!(phase(&breaker), Phase::HalfOpen);
+fn a_half_open_round_begins_anew() {
+    let clock = ManualClock::new(0);
+    let breaker = live(&in_a_row(1, opening(1_000)), &clock);
+    fail(&breaker, 1);
+    clock.advance(1_024);
+    let old = breaker.allow().unwrap();
+    assert!(breaker.allow().is_err());
+    breaker.adjust(&in_a_row(1, opening(2_000))).unwrap();
+    assert_eq!(breaker.phase(), Phase::HalfOpen);
+    let new = breaker.allow().unwrap();
+    assert_eq!(old.record(Outcome::Success), Recorded::Stale);
+    assert_eq!(breaker.phase(), Phase::HalfOpen);
+    new.success();
+    assert_eq!(breaker.phase(), Phase::Closed);
+}
+
+#[test]
+fn a_ramp_goes_on_where_it_was() {
+    let clock = ManualClock::new(0);
+    let breaker = live(&in_a_row(1, opening(1_024).ramp_ms(2_048)), &clock);
+    fail(&breaker, 1);
+    clock.advance(1_024);
     breaker.allow().unwrap().success();
-    assert_eq!(phase(&breaker), Phase::Closed);
+    clock.advance(512);
+    breaker
+        .adjust(&in_a_row(1, opening(1_024).ramp_ms(4_096)))
+        .unwrap();
+    assert_eq!(breaker.phase(), Phase::Recovering);
+    assert_eq!(breaker.snapshot().time_left_ms, Some(4_096 - 512));
+    breaker
+        .adjust(&in_a_row(1, opening(1_024).ramp_ms(256)))
+        .unwrap();
+    breaker.allow().unwrap().success();
+    assert_eq!(breaker.phase(), Phase::Closed, "the shorter ramp is over");
 }
 
 #[test]
-fn fewer_successes_than_there_were_close_with_the_next() {
-    let breaker = breaker(Any::consecutive(1).unwrap());
-    let patient = Config::builder().successes(5).build().unwrap();
-    breaker.adjust(&Any::consecutive(1).unwrap(), patient);
-    record(&breaker, &[false]);
-    breaker.clock().advance(10_000);
-    record(&breaker, &[true; 3]);
-    breaker.adjust(&Any::consecutive(1).unwrap(), Config::DEFAULT);
-    record(&breaker, &[true]);
-    assert_eq!(phase(&breaker), Phase::Closed);
+fn the_time_since_closing_and_the_streak_are_kept() {
+    let settings = |relapse| {
+        in_a_row(
+            1,
+            opening(1_024).max_open_ms(8_192).relapse_within_ms(relapse),
+        )
+    };
+    for (relapse, streak) in [(4_096, 1), (512, 0)] {
+        let clock = ManualClock::new(0);
+        let breaker = live(&settings(1_024), &clock);
+        fail(&breaker, 1);
+        clock.advance(1_024);
+        breaker.allow().unwrap().success();
+        clock.advance(1_000);
+        breaker.adjust(&settings(relapse)).unwrap();
+        fail(&breaker, 1);
+        assert_eq!(breaker.snapshot().streak, streak);
+    }
 }
 
 #[test]
-fn permits_given_out_before_still_count() {
-    let breaker = breaker(Any::failures(2, 1_000).unwrap());
-    let before = breaker.allow().unwrap();
-    adjust(&breaker, Any::failures(1, 1_000).unwrap());
-    before.failure();
-    assert_eq!(phase(&breaker), Phase::Open);
+fn settings_that_are_in_place_change_nothing() {
+    let clock = ManualClock::new(0);
+    let breaker = live(&in_a_row(1, opening(1_000)), &clock);
+    fail(&breaker, 1);
+    clock.advance(1_024);
+    let _lost = breaker.allow_token().unwrap();
+    for _ in 0..5 {
+        clock.advance(300);
+        breaker.adjust(&in_a_row(1, opening(1_000))).unwrap();
+    }
+    assert!(breaker.allow().is_err());
+    assert_eq!(breaker.phase(), Phase::Open, "the lease was over");
 }
 
 #[test]
-fn a_breaker_held_by_an_operator_stays_held() {
-    let breaker = breaker(Any::failures(10, 1_000).unwrap());
-    record(&breaker, &[false; 6]);
-    breaker.isolate();
-    adjust(&breaker, Any::failures(3, 1_000).unwrap());
-    assert_eq!(phase(&breaker), Phase::Isolated);
+fn a_wrong_setting_is_named_and_changes_nothing() {
+    let clock = ManualClock::new(0);
+    let breaker = live(&Settings::DEFAULT, &clock);
+    let before = breaker.snapshot();
+    let error = breaker.adjust(&in_a_row(0, opening(1_000))).unwrap_err();
+    let AdjustError::Settings(error) = error else {
+        panic!("a setting is wrong");
+    };
+    assert_eq!(error.field(), "threshold");
+    assert_eq!(breaker.snapshot(), before);
+}
+
+#[test]
+fn a_window_for_slow_calls_needs_room() {
+    let settings = Settings {
+        slow_window: Some(WindowSettings::Consecutive { threshold: 2 }),
+        ..Settings::DEFAULT
+    };
+    let error = Adjustable::<5>::new(&settings).unwrap_err();
+    assert_eq!(error.field(), "slow_window");
+}
+
+#[test]
+fn slow_calls_and_limits_come_and_go_with_the_settings() {
+    let clock = ManualClock::new(0);
+    let breaker = live(&in_a_row(1, opening(1_000)), &clock);
+    assert_eq!(breaker.limits_ms(), [0, 0]);
+    let slow = Settings {
+        slow_window: Some(WindowSettings::Consecutive { threshold: 2 }),
+        slow_after_ms: Some(300),
+        hung_after_ms: Some(2_000),
+        ..in_a_row(1, opening(1_000))
+    };
+    breaker.adjust(&slow).unwrap();
+    assert_eq!(breaker.limits_ms(), [300, 2_000]);
+    breaker.allow().unwrap().slow();
+    assert_eq!(breaker.phase(), Phase::Closed);
+    breaker.allow().unwrap().slow();
+    assert_eq!(breaker.phase(), Phase::Open);
     breaker.reset();
-    assert_eq!(phase(&breaker), Phase::Closed);
-    record(&breaker, &[false; 2]);
-    assert_eq!(phase(&breaker), Phase::Closed);
+    breaker.adjust(&in_a_row(1, opening(1_000))).unwrap();
+    breaker.allow().unwrap().slow();
+    assert_eq!(breaker.phase(), Phase::Open, "a slow call is a failure");
+}
+
+#[test]
+fn one_adjusts_at_a_time_however_often_others_try() {
+    let clock = ManualClock::new(0);
+    let breaker = live(&in_a_row(1, opening(1_000)), &clock);
+    let other = in_a_row(2, opening(500));
+    let turn = breaker.window.take_turn().unwrap();
+    for _ in 0..3 {
+        assert_eq!(breaker.adjust(&other), Err(AdjustError::Busy));
+        assert_eq!(breaker.config().open_for_ms(), 1_000);
+    }
+    drop(turn);
+    breaker.adjust(&other).unwrap();
+    assert_eq!(breaker.config().open_for_ms(), 500);
+}
+
+/// A clock that panics at one reading.
+struct Fragile(Cell<bool>);
+
+impl Clock for Fragile {
+    fn now_ms(&self) -> u64 {
+        assert!(!self.0.replace(false), "the clock broke");
+        0
+    }
+}
+
+#[test]
+fn a_clock_that_panics_while_somebody_adjusts_keeps_no_one_from_it_later() {
+    let settings = in_a_row(1, opening(1_000));
+    let window = Adjustable::<1>::new(&settings).unwrap();
+    let breaker = Breaker::new(window, (), Fragile(Cell::new(false)));
+    breaker.allow().unwrap().record(Outcome::Failure);
+    breaker.clock().0.set(true);
+    let other = in_a_row(2, opening(500));
+    catch_unwind(AssertUnwindSafe(|| breaker.adjust(&other))).unwrap_err();
+    assert_eq!(breaker.config().open_for_ms(), 1_000);
+    breaker.adjust(&other).unwrap();
+    assert_eq!(breaker.config().open_for_ms(), 500);
 }

@@ -1,33 +1,40 @@
-//! The last calls in many words: a tally that hands out positions and counts the failures, and
-//! words that hold one outcome a bit.
+//! The last calls in many words: a tally that counts them, and words that hold one outcome a bit.
 //!
-//! A call claims the next position, writes its outcome there, and where that flips the bit moves the
-//! count of failures by one. Every step is an exchange under the generation's tag. The count is
-//! signed: a writer that stalls between its flip and its count can let it dip below zero for a
-//! while, and an unsigned count would then trip at once.
+//! A call takes effect in one exchange of the tally: it takes the next position, adds its own failure
+//! and takes away the one that it evicts. Its outcome stands in the tally at first. Whoever exchanges
+//! the tally next writes it to its position before. So a thread that stalls holds up nobody, and the
+//! count of failures is right at every moment.
 //!
-//! | tally's content | bits |
+//! | tally's content | bits, for a window of `size` calls |
 //! | --------------- | ---- |
-//! | position        |   10 |
-//! | full            |    1 |
-//! | failures        |   12, two's complement |
+//! | position        | those of `size` − 1: where the next call goes |
+//! | full            | 1 |
+//! | last            | 1: whether the last call failed |
+//! | failures        | those of `size` |
+//! | lap             | the rest: at least 29, or 1 where words are narrow and the size is 1,024 |
+//!
+//! | outcomes' content | wide | narrow | |
+//! | ----------------- | ---- | ------ | - |
+//! | outcomes          |   32 |     16 | |
+//! | version           |   20 |      8 | one more in each lap |
+//!
+//! A thread that stalls before it writes an outcome finds another version when it wakes in another
+//! lap, and writes nothing. Versions and laps come round: it must not stall for exactly a multiple of
+//! 256 laps where words are narrow, nor between looking at the tally and exchanging it for exactly as
+//! many laps as the tally can tell apart. That takes 2,048 calls or more, 2²⁰ laps where words are wide.
 
-use core::ops::ControlFlow;
-
+use crate::settings::Threshold;
+use crate::state::{CONTENT_BITS, MAX_CONTENT, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word};
-use crate::window::call::{Call, Layout};
-use crate::window::calls::outcomes::Outcomes;
+use crate::window::call::Call;
 use crate::window::judge::Verdict;
-use crate::window::rate::Rate;
-use crate::window::tagged::{content, content_for, own_content, tagged};
+use crate::window::tagged::{own_content, update};
 
 /// Outcomes in a word: a power of two, so that finding one takes no division.
 const OUTCOMES_LOG2: u32 = if WIDE { 5 } else { 4 };
 const OUTCOMES: u32 = 1 << OUTCOMES_LOG2;
-
-const POSITION_BITS: u32 = 10;
-const FAILURES_SHIFT: u32 = POSITION_BITS + 1;
-const FAILURES_BITS: u32 = 12;
+/// The lowest bit of a version, which says whether its lap is an even one.
+const VERSION: Raw = 1 << OUTCOMES;
 
 /// Words that a window of `size` calls takes.
 pub(super) const fn words(size: u32) -> usize {
@@ -44,190 +51,164 @@ pub(super) const fn largest_size(words: usize) -> u32 {
     }
 }
 
-/// The tally word's content.
+/// The tally word's content, and the size that lays it out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Tally(Raw);
+struct Tally {
+    content: Raw,
+    size: u32,
+}
 
 impl Tally {
-    const fn new(position: u16, full: bool, failures: i16) -> Self {
-        let failures = failures as Raw & ((1 << FAILURES_BITS) - 1);
-        Self(position as Raw | (full as Raw) << POSITION_BITS | failures << FAILURES_SHIFT)
+    /// Bits of the position.
+    const fn position_bits(self) -> u32 {
+        u32::BITS - (self.size - 1).leading_zeros()
     }
 
-    const fn position(self) -> u16 {
-        (self.0 & ((1 << POSITION_BITS) - 1)) as u16
+    const fn failures_shift(self) -> u32 {
+        self.position_bits() + 2
+    }
+
+    const fn lap_shift(self) -> u32 {
+        self.failures_shift() + u32::BITS - self.size.leading_zeros()
+    }
+
+    const fn position(self) -> u32 {
+        (self.content & ((1 << self.position_bits()) - 1)) as u32
     }
 
     const fn is_full(self) -> bool {
-        self.0 & (1 << POSITION_BITS) != 0
+        self.content >> self.position_bits() & 1 != 0
     }
 
-    const fn failures(self) -> i16 {
-        let unsigned = (self.0 >> FAILURES_SHIFT) as u16;
-        // Moves the sign into the highest bit and back.
-        ((unsigned << (16 - FAILURES_BITS)) as i16) >> (16 - FAILURES_BITS)
+    /// Whether the last call failed.
+    const fn last(self) -> bool {
+        self.content >> (self.position_bits() + 1) & 1 != 0
     }
 
-    /// The next call's position is taken.
-    const fn claimed(self, size: u16) -> Self {
-        let next = self.position() + 1;
-        if next >= size {
-            Self::new(0, true, self.failures())
+    const fn failures(self) -> u32 {
+        let below_lap = self.content & ((1 << self.lap_shift()) - 1);
+        (below_lap >> self.failures_shift()) as u32
+    }
+
+    const fn lap(self) -> Raw {
+        self.content >> self.lap_shift()
+    }
+
+    const fn calls(self) -> u32 {
+        if self.is_full() {
+            self.size
         } else {
-            Self::new(next, self.is_full(), self.failures())
+            self.position()
         }
     }
 
-    const fn with_failures(self, change: i16) -> Self {
-        Self::new(self.position(), self.is_full(), self.failures() + change)
+    /// Where the last call stands, and whether its lap is an even one; `None` before the first.
+    const fn last_position(self) -> Option<(u32, bool)> {
+        let lap_is_even = self.lap() & 1 == 0;
+        if self.calls() == 0 {
+            None
+        } else if self.position() == 0 {
+            Some((self.size - 1, !lap_is_even))
+        } else {
+            Some((self.position() - 1, lap_is_even))
+        }
     }
 
-    fn verdict(self, size: u16, rate: Rate) -> Verdict {
-        let calls = if self.is_full() {
-            size
-        } else {
-            self.position()
-        };
-        let bad = self.failures().max(0) as u16;
-        Verdict::of(rate.is_reached(bad.into(), calls.into()))
+    /// One more call, which evicts the one at its position.
+    const fn pushed(self, bad: bool, evicts_bad: bool) -> Self {
+        let next = self.position() + 1;
+        let goes_round = next == self.size;
+        let failures = (self.failures() + bad as u32).saturating_sub(evicts_bad as u32);
+        let position = if goes_round { 0 } else { next as Raw };
+        let full = (self.is_full() || goes_round) as Raw;
+        let content = position
+            | full << self.position_bits()
+            | (bad as Raw) << (self.position_bits() + 1)
+            | (failures as Raw) << self.failures_shift()
+            | self.lap().wrapping_add(goes_round as Raw) << self.lap_shift();
+        Self {
+            content: content & MAX_CONTENT,
+            ..self
+        }
     }
+
+    const fn is_reached(self, threshold: Threshold) -> bool {
+        threshold.is_reached(self.failures() as u64, self.calls() as u64)
+    }
+}
+
+/// Whether all calls of a full window succeeded: then one more changes nothing.
+#[inline]
+pub(super) const fn is_full_of_successes(content: Raw, size: u32) -> bool {
+    let tally = Tally { content, size };
+    tally.is_full() && tally.failures() == 0
 }
 
 /// Takes in one call.
 #[inline]
-pub(super) fn count<C, L: Layout>(
+pub(super) fn count<C>(
     tally: &Word,
     outcomes: &[Word],
-    size: u16,
-    rate: Rate,
+    size: u32,
+    threshold: Threshold,
     bad: bool,
-    call: &Call<'_, C, L>,
+    call: &Call<'_, C>,
 ) -> Verdict {
-    // Acquire, release: the rule of all windows, see the module's head.
-    let claim = tally.update(Ordering::Release, Ordering::Acquire, |seen| {
-        let Some(there) = content_for(seen, call) else {
-            return ControlFlow::Break(Verdict::Stale);
-        };
-        let there = Tally(there);
-        if !bad && there.is_full() && there.failures() == 0 {
-            // Full of successes already: nothing to write.
-            return ControlFlow::Break(Verdict::Holds);
+    update(tally, call, |content| {
+        let there = Tally { content, size };
+        if !bad && is_full_of_successes(content, size) {
+            return (content, Verdict::Holds);
         }
-        ControlFlow::Continue(tagged(call.generation(), there.claimed(size).0))
-    });
-    let claimed = match claim {
-        ControlFlow::Continue((_, after)) => Tally(content(after)),
-        ControlFlow::Break(verdict) => return verdict,
+        if write_last(tally, there, outcomes, call).is_none() {
+            return (content, Verdict::Stale);
+        }
+        let evicts_bad = there.is_full() && outcome_at(outcomes, there.position(), call);
+        let new = there.pushed(bad, evicts_bad);
+        (new.content, Verdict::of(new.is_reached(threshold)))
+    })
+    .unwrap_or(Verdict::Stale)
+}
+
+/// Writes the last call's outcome to its position, unless another thread did. `None` where the call's
+/// generation is over.
+fn write_last<C>(tally: &Word, there: Tally, outcomes: &[Word], call: &Call<'_, C>) -> Option<()> {
+    let Some((position, lap_is_even)) = there.last_position() else {
+        return Some(());
     };
-    let position = match claimed.position() {
-        0 => size - 1,
-        next => next - 1,
+    let Some(word) = outcomes.get((position >> OUTCOMES_LOG2) as usize) else {
+        return Some(());
     };
-    match mark(outcomes, position, bad, call) {
-        Mark::Flipped if bad => settle(tally, 1, size, rate, call),
-        Mark::Flipped => settle(tally, -1, size, rate, call),
-        Mark::Same => claimed.verdict(size, rate),
-        Mark::Stale => Verdict::Stale,
-    }
-}
-
-/// Judges the calls that are there.
-pub(super) fn judge<C, L: Layout>(
-    tally: &Word,
-    size: u16,
-    rate: Rate,
-    call: &Call<'_, C, L>,
-) -> Verdict {
-    // Relaxed: nothing follows from it but what is read.
-    Tally(own_content(tally.load(Ordering::Relaxed), call)).verdict(size, rate)
-}
-
-/// The calls that the words hold, the oldest first.
-pub(super) fn outcomes<C, L: Layout>(
-    tally: &Word,
-    outcomes: &[Word],
-    size: u16,
-    call: &Call<'_, C, L>,
-) -> Outcomes {
-    // Relaxed: nothing follows from it but what is read.
-    let there = Tally(own_content(tally.load(Ordering::Relaxed), call));
-    let next = there.position();
-    let older = if there.is_full() { next..size } else { 0..0 };
-    let mut kept = Outcomes::NONE;
-    for position in older.chain(0..next) {
-        kept.push(is_marked(outcomes, position, call));
-    }
-    kept
-}
-
-fn is_marked<C, L: Layout>(outcomes: &[Word], position: u16, call: &Call<'_, C, L>) -> bool {
-    let Some(word) = outcomes.get(usize::from(position >> OUTCOMES_LOG2)) else {
-        return false;
-    };
-    // Relaxed: as above.
-    own_content(word.load(Ordering::Relaxed), call) >> (u32::from(position) & (OUTCOMES - 1)) & 1
-        != 0
-}
-
-/// What writing an outcome changed.
-#[must_use]
-enum Mark {
-    Flipped,
-    Same,
-    Stale,
-}
-
-/// Writes the outcome at `position`.
-fn mark<C, L: Layout>(outcomes: &[Word], position: u16, bad: bool, call: &Call<'_, C, L>) -> Mark {
-    let Some(word) = outcomes.get(usize::from(position >> OUTCOMES_LOG2)) else {
-        return Mark::Same;
-    };
-    let bit: Raw = 1 << (u32::from(position) & (OUTCOMES - 1));
-    // Acquire, release: the rule of all windows, see the module's head.
-    let marked = word.update(Ordering::Release, Ordering::Acquire, |seen| {
-        let Some(there) = content_for(seen, call) else {
-            return ControlFlow::Break(Mark::Stale);
-        };
-        let new = if bad { there | bit } else { there & !bit };
-        if new == there {
-            ControlFlow::Break(Mark::Same)
+    let bit: Raw = 1 << (position & (OUTCOMES - 1));
+    update(word, call, |content| {
+        // Relaxed: ordered behind the acquire load of the outcomes. Who wrote outcomes of a later call
+        // had seen the tally go on.
+        let seen = tally.load(Ordering::Relaxed);
+        if seen != tagged(call.generation(), there.content) {
+            return (content, ());
+        }
+        // Versions begin at 0 and laps too, so that an even lap writes odd versions.
+        let is_of_this_lap = (content & VERSION != 0) == lap_is_even;
+        let version = if is_of_this_lap { 0 } else { VERSION };
+        let marked = if there.last() {
+            content | bit
         } else {
-            ControlFlow::Continue(tagged(call.generation(), new))
-        }
-    });
-    match marked {
-        ControlFlow::Continue(_) => Mark::Flipped,
-        ControlFlow::Break(mark) => mark,
-    }
+            content & !bit
+        };
+        (marked.wrapping_add(version) & MAX_CONTENT, ())
+    })
 }
 
-/// Moves the count of failures and judges by the result: of all calls that come in at once, the
-/// last to settle sees all of them.
-fn settle<C, L: Layout>(
-    tally: &Word,
-    change: i16,
-    size: u16,
-    rate: Rate,
-    call: &Call<'_, C, L>,
-) -> Verdict {
-    // Acquire: the rule of all windows, see the module's head. Relaxed: this call has claimed its place,
-    // so the word is of its generation or a later one, and the exchange continues the release sequence.
-    let settled = tally.update(
-        Ordering::Relaxed,
-        Ordering::Acquire,
-        |seen| match content_for(seen, call) {
-            Some(there) => ControlFlow::Continue(tagged(
-                call.generation(),
-                Tally(there).with_failures(change).0,
-            )),
-            None => ControlFlow::Break(Verdict::Stale),
-        },
-    );
-    match settled {
-        ControlFlow::Continue((_, after)) => Tally(content(after)).verdict(size, rate),
-        ControlFlow::Break(verdict) => verdict,
-    }
+fn outcome_at<C>(outcomes: &[Word], position: u32, call: &Call<'_, C>) -> bool {
+    outcomes
+        .get((position >> OUTCOMES_LOG2) as usize)
+        .is_some_and(|word| {
+            // Relaxed: written before the tally came to this position, whose load is an acquire one.
+            let content = own_content(word.load(Ordering::Relaxed), call);
+            content >> (position & (OUTCOMES - 1)) & 1 != 0
+        })
 }
+
+const _: () = assert!(OUTCOMES < CONTENT_BITS, "a version has room");
 
 #[cfg(test)]
 mod tests {
@@ -235,29 +216,34 @@ mod tests {
 
     #[test]
     fn the_tally_holds_its_extremes() {
-        for failures in [-1_024, -1, 0, 1, 1_024] {
-            for (position, full) in [(0, false), (1_023, false), (0, true), (1_023, true)] {
-                let tally = Tally::new(position, full, failures);
-                assert_eq!(tally.position(), position);
-                assert_eq!(tally.is_full(), full);
-                assert_eq!(tally.failures(), failures);
-                assert!(tally.0 >> (FAILURES_SHIFT + FAILURES_BITS) == 0);
+        for size in [24, 52, 100, 128, 1_000, 1_024] {
+            let mut tally = Tally { content: 0, size };
+            for n in 1..=size {
+                tally = tally.pushed(true, false);
+                assert_eq!((tally.failures(), tally.calls()), (n, n), "{size}");
+                assert!(tally.last());
             }
+            assert!(tally.is_full());
+            assert_eq!((tally.position(), tally.lap()), (0, 1));
+            for n in 1..=size {
+                tally = tally.pushed(false, true);
+                assert_eq!((tally.failures(), tally.calls()), (size - n, size));
+            }
+            assert!(tally.lap_shift() < CONTENT_BITS, "a lap has a bit");
         }
     }
 
     #[test]
-    fn a_count_below_zero_does_not_trip() {
-        let rate = Rate::new(1, 1, 1_024).unwrap();
-        assert_eq!(Tally::new(5, false, -1).verdict(100, rate), Verdict::Holds);
-    }
-
-    #[test]
-    fn claims_go_round() {
-        let mut tally = Tally(0);
-        for _ in 0..100 {
-            tally = tally.claimed(100);
+    fn laps_come_round_into_no_other_field() {
+        let size = 1_024;
+        let mut tally = Tally { content: 0, size };
+        for lap in 1..=5 {
+            for _ in 0..size {
+                tally = tally.pushed(false, false);
+            }
+            let most: Raw = MAX_CONTENT >> tally.lap_shift();
+            assert_eq!(tally.lap(), lap & most);
+            assert_eq!((tally.failures(), tally.position()), (0, 0));
         }
-        assert_eq!(tally, Tally::new(0, true, 0));
     }
 }

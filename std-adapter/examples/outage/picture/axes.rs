@@ -1,10 +1,10 @@
 //! The axes: time along the bottom, latency (logarithmic) and busy workers up the side.
 
-use super::panel::{
-    BOTTOM, LATENCY_HEIGHT, LATENCY_TOP, LEFT, PLOT_WIDTH, Panel, WORKERS_HEIGHT, WORKERS_TOP,
+use super::style::{
+    BOTTOM, FAINT, GRID, LATENCY_HEIGHT, LATENCY_TOP, LEFT, PLOT_WIDTH, SMALL, WORKERS_HEIGHT,
+    WORKERS_TOP,
 };
 use super::svg::{Anchor, Svg};
-use super::{FAINT, GRID, SMALL};
 use crate::run::Run;
 use crate::scenario::Scenario;
 use crate::statistics::milliseconds;
@@ -49,35 +49,54 @@ impl Scales {
     }
 }
 
-pub(super) fn draw(panel: &Panel<'_>, svg: &mut Svg) {
-    let line = format!(r#"stroke="{GRID}" stroke-width="1""#);
-    let level = |svg: &mut Svg, y: f64, label: &str| {
-        svg.line((LEFT, y), (LEFT + PLOT_WIDTH, y), &line);
-        svg.text(LEFT - 8.0, y + 4.0, Anchor::End, SMALL, label);
-    };
-    let labels = ["1 ms", "10 ms", "100 ms", "1 s", "10 s", "100 s"];
-    for (power, label) in labels.into_iter().enumerate() {
-        let ms = 10f64.powi(power as i32);
-        if ms <= panel.scales.slowest_ms {
-            level(svg, panel.latency_y(ms), label);
-        }
-    }
-    let workers = panel.scenario.workers;
-    for busy in [0, workers / 2, workers] {
-        level(svg, panel.workers_y(busy), &busy.to_string());
-    }
-    let latency_middle = panel.top + LATENCY_TOP + LATENCY_HEIGHT / 2.0;
-    svg.upright(22.0, latency_middle, SMALL, "latency");
-    let workers_middle = panel.top + WORKERS_TOP + WORKERS_HEIGHT / 2.0;
-    svg.upright(16.0, workers_middle, SMALL, "workers");
-    svg.upright(30.0, workers_middle, SMALL, "busy");
+/// The axes of one panel.
+pub(super) struct Axes<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) scales: Scales,
+    /// Where the panel begins.
+    pub(super) top: f64,
+}
 
-    let bottom = panel.top + BOTTOM;
-    for (at, label) in ticks(&panel.scales) {
-        let x = panel.scales.x(at);
-        let faint = format!(r#"stroke="{FAINT}""#);
-        svg.line((x, bottom), (x, bottom + 4.0), &faint);
-        svg.text(x, bottom + 17.0, Anchor::Middle, SMALL, &label);
+impl Axes<'_> {
+    pub(super) fn latency_y(&self, ms: f64) -> f64 {
+        self.top + LATENCY_TOP + self.scales.latency(ms)
+    }
+
+    pub(super) fn workers_y(&self, busy: usize) -> f64 {
+        let share = busy as f64 / self.scenario.workers as f64;
+        self.top + WORKERS_TOP + WORKERS_HEIGHT * (1.0 - share)
+    }
+
+    pub(super) fn draw(&self, svg: &mut Svg) {
+        let line = format!(r#"stroke="{GRID}" stroke-width="1""#);
+        let level = |svg: &mut Svg, y: f64, label: &str| {
+            svg.line((LEFT, y), (LEFT + PLOT_WIDTH, y), &line);
+            svg.text(LEFT - 8.0, y + 4.0, Anchor::End, SMALL, label);
+        };
+        let labels = ["1 ms", "10 ms", "100 ms", "1 s", "10 s", "100 s"];
+        for (power, label) in labels.into_iter().enumerate() {
+            let ms = 10f64.powi(power as i32);
+            if ms <= self.scales.slowest_ms {
+                level(svg, self.latency_y(ms), label);
+            }
+        }
+        let workers = self.scenario.workers;
+        for busy in [0, workers / 2, workers] {
+            level(svg, self.workers_y(busy), &busy.to_string());
+        }
+        let latency_middle = self.top + LATENCY_TOP + LATENCY_HEIGHT / 2.0;
+        svg.upright(22.0, latency_middle, SMALL, "latency");
+        let workers_middle = self.top + WORKERS_TOP + WORKERS_HEIGHT / 2.0;
+        svg.upright(16.0, workers_middle, SMALL, "workers");
+        svg.upright(30.0, workers_middle, SMALL, "busy");
+
+        let bottom = self.top + BOTTOM;
+        for (at, label) in ticks(&self.scales) {
+            let x = self.scales.x(at);
+            let faint = format!(r#"stroke="{FAINT}""#);
+            svg.line((x, bottom), (x, bottom + 4.0), &faint);
+            svg.text(x, bottom + 17.0, Anchor::Middle, SMALL, &label);
+        }
     }
 }
 

@@ -2,66 +2,24 @@
 //!
 //! Each panel shows every request as a dot at the moment it was due and as high as it took (logarithmic), the
 //! breaker's phases as a ribbon, and the busy workers below. `svg` draws, `takeaway` finds the words, and this file
-//! lays out the page; `panel` fills a panel, between the `axes`.
+//! lays out the page; `panel` fills a panel, between the `axes`, in a common `style`.
 
 mod axes;
 mod panel;
+mod style;
 mod svg;
 mod takeaway;
 
 use crate::guard::State;
 use crate::run::Run;
 use crate::scenario::{Scenario, seconds};
+use axes::{Axes, Scales};
 use panel::Panel;
-use svg::{Anchor, Font, Svg};
+use style::{FAILED, LEFT, LEGEND, MARGIN, MARK, OTHERS, PAID, PLAIN, REJECTED, TITLE, WIDTH};
+use svg::{Anchor, Svg};
 
-const WIDTH: f64 = 1_240.0;
-const MARGIN: f64 = 24.0;
 const HEADER: f64 = 112.0;
 const FOOTER: f64 = 52.0;
-
-// Colours that people with any colour vision can tell apart (Okabe and Ito).
-const OTHERS: &str = "#0072b2";
-const MEAN: &str = "#00304f";
-const PAID: &str = "#009e73";
-const REJECTED: &str = "#e69f00";
-const FAILED: &str = "#cc3311";
-const WORKERS: &str = "#7a6c9c";
-const INK: &str = "#222222";
-const FAINT: &str = "#666666";
-const OUTAGE: &str = "#fbe9e7";
-const GRID: &str = "#e2e2e2";
-
-const TITLE: Font = Font {
-    size: 24.0,
-    bold: true,
-    colour: INK,
-};
-const PLAIN: Font = Font {
-    size: 14.0,
-    bold: false,
-    colour: INK,
-};
-const HEADING: Font = Font {
-    size: 17.0,
-    bold: true,
-    colour: INK,
-};
-const SMALL: Font = Font {
-    size: 12.0,
-    bold: false,
-    colour: FAINT,
-};
-const LEGEND: Font = Font {
-    size: 13.0,
-    bold: false,
-    colour: INK,
-};
-const MARK: Font = Font {
-    size: 12.0,
-    bold: true,
-    colour: INK,
-};
 
 pub(crate) fn of_runs(runs: &[Run], scenario: &Scenario) -> String {
     let mut svg = Svg::new(WIDTH, HEADER + runs.len() as f64 * Panel::HEIGHT + FOOTER);
@@ -82,14 +40,16 @@ pub(crate) fn of_runs(runs: &[Run], scenario: &Scenario) -> String {
     svg.text(MARGIN, 62.0, Anchor::Start, PLAIN, &subtitle);
     legend(&mut svg, 92.0);
 
-    let scales = axes::Scales::covering(runs, scenario);
+    let scales = Scales::covering(runs, scenario);
     for (index, run) in runs.iter().enumerate() {
         let top = HEADER + index as f64 * Panel::HEIGHT;
         Panel {
             run,
-            scenario,
-            scales,
-            top,
+            axes: Axes {
+                scenario,
+                scales,
+                top,
+            },
         }
         .draw(&mut svg, index + 1);
     }
@@ -124,7 +84,7 @@ fn legend(svg: &mut Svg, y: f64) {
 
 /// What the colours of the ribbon mean.
 fn phases_explained(svg: &mut Svg, y: f64) {
-    let mut x = panel::LEFT;
+    let mut x = LEFT;
     svg.text(x, y, Anchor::Start, MARK, "The breaker is");
     x += MARK.width_of("The breaker is") + 14.0;
     let entries = [

@@ -3,32 +3,18 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::axes::{self, Scales};
-use super::svg::{Anchor, Font, Svg};
-use super::{
-    FAILED, HEADING, INK, MARGIN, MARK, MEAN, OTHERS, OUTAGE, PAID, PLAIN, REJECTED, SMALL, WIDTH,
-    WORKERS, takeaway,
+use super::axes::Axes;
+use super::style::{
+    BOTTOM, FAILED, HEADING, INK, LATENCY_TOP, LEFT, MARGIN, MARK, MARKS_TOP, MEAN, OTHERS, OUTAGE,
+    PAID, PLAIN, PLOT_WIDTH, REJECTED, RIBBON_HEIGHT, RIBBON_TOP, SMALL, WIDTH, WORDS, WORKERS,
 };
+use super::svg::{Anchor, Font, Svg};
+use super::takeaway;
 use crate::guard::State;
 use crate::load::{Answer, Sample};
 use crate::run::Run;
-use crate::scenario::{Kind, Scenario, seconds};
+use crate::scenario::{Kind, seconds};
 use crate::statistics::{is_payment, milliseconds};
-
-pub(super) const LEFT: f64 = 84.0;
-const RIGHT: f64 = 24.0;
-pub(super) const PLOT_WIDTH: f64 = WIDTH - LEFT - RIGHT;
-
-// Offsets within a panel.
-const WORDS: f64 = 22.0;
-const MARKS_TOP: f64 = 70.0;
-pub(super) const LATENCY_TOP: f64 = MARKS_TOP + 36.0;
-pub(super) const LATENCY_HEIGHT: f64 = 190.0;
-const RIBBON_TOP: f64 = LATENCY_TOP + LATENCY_HEIGHT + 8.0;
-const RIBBON_HEIGHT: f64 = 18.0;
-pub(super) const WORKERS_TOP: f64 = RIBBON_TOP + RIBBON_HEIGHT + 8.0;
-pub(super) const WORKERS_HEIGHT: f64 = 62.0;
-pub(super) const BOTTOM: f64 = WORKERS_TOP + WORKERS_HEIGHT;
 
 pub(super) fn mean_style() -> String {
     format!(r#"fill="none" stroke="{MEAN}" stroke-width="2" stroke-linejoin="round""#)
@@ -36,9 +22,7 @@ pub(super) fn mean_style() -> String {
 
 pub(super) struct Panel<'a> {
     pub(super) run: &'a Run,
-    pub(super) scenario: &'a Scenario,
-    pub(super) scales: Scales,
-    pub(super) top: f64,
+    pub(super) axes: Axes<'a>,
 }
 
 impl Panel<'_> {
@@ -47,23 +31,23 @@ impl Panel<'_> {
     pub(super) fn draw(&self, svg: &mut Svg, number: usize) {
         svg.text(
             MARGIN,
-            self.top + WORDS,
+            self.axes.top + WORDS,
             Anchor::Start,
             HEADING,
             &format!("{number}. {}", self.run.kind.title()),
         );
-        let words = takeaway::of_run(self.run, self.scenario);
+        let words = takeaway::of_run(self.run, self.axes.scenario);
         for (index, line) in PLAIN.wrap(&words, WIDTH - 2.0 * MARGIN).iter().enumerate() {
             svg.text(
                 MARGIN,
-                self.top + WORDS + 21.0 + 18.0 * index as f64,
+                self.axes.top + WORDS + 21.0 + 18.0 * index as f64,
                 Anchor::Start,
                 PLAIN,
                 line,
             );
         }
         self.outage(svg);
-        axes::draw(self, svg);
+        self.axes.draw(svg);
         self.requests(svg);
         self.workers(svg);
         self.ribbon(svg);
@@ -71,17 +55,9 @@ impl Panel<'_> {
     }
 
     fn x(&self, at: Duration) -> f64 {
-        self.scales
+        self.axes
+            .scales
             .x(at.as_secs_f64() - self.run.outage_from.as_secs_f64())
-    }
-
-    pub(super) fn latency_y(&self, ms: f64) -> f64 {
-        self.top + LATENCY_TOP + self.scales.latency(ms)
-    }
-
-    pub(super) fn workers_y(&self, busy: usize) -> f64 {
-        let share = busy as f64 / self.scenario.workers as f64;
-        self.top + WORKERS_TOP + WORKERS_HEIGHT * (1.0 - share)
     }
 
     fn outage(&self, svg: &mut Svg) {
@@ -89,7 +65,7 @@ impl Panel<'_> {
         let shade = format!(r#"fill="{OUTAGE}""#);
         svg.rect(
             from,
-            self.top + LATENCY_TOP,
+            self.axes.top + LATENCY_TOP,
             to - from,
             BOTTOM - LATENCY_TOP,
             &shade,
@@ -113,7 +89,7 @@ impl Panel<'_> {
     fn dots(&self, svg: &mut Svg, colour: &str, wanted: fn(&Sample) -> bool) {
         let samples = self.run.samples.iter().filter(|sample| wanted(sample));
         let place = |sample: &Sample| {
-            let y = self.latency_y(milliseconds(sample.latency));
+            let y = self.axes.latency_y(milliseconds(sample.latency));
             (self.x(sample.due).round() as i32, y.round() as i32)
         };
         let places: BTreeSet<_> = samples.map(place).collect();
@@ -124,7 +100,7 @@ impl Panel<'_> {
     fn mean(&self, svg: &mut Svg) {
         const STEPS: usize = 120;
         let mut steps = [(Duration::ZERO, 0); STEPS];
-        let length = self.scenario.length().as_secs_f64();
+        let length = self.axes.scenario.length().as_secs_f64();
         for sample in self.run.samples.iter().filter(|sample| !is_payment(sample)) {
             let step = (sample.due.as_secs_f64() / length * STEPS as f64) as usize;
             let (sum, count) = &mut steps[step.min(STEPS - 1)];
@@ -134,7 +110,7 @@ impl Panel<'_> {
         let point = |(step, (sum, count)): (usize, (Duration, u32))| {
             let mean = milliseconds(sum.checked_div(count)?);
             let at = Duration::from_secs_f64(length * (step as f64 + 0.5) / STEPS as f64);
-            Some((self.x(at), self.latency_y(mean)))
+            Some((self.x(at), self.axes.latency_y(mean)))
         };
         let points: Vec<_> = steps.into_iter().enumerate().filter_map(point).collect();
         svg.path(&points, &mean_style());
@@ -153,9 +129,16 @@ impl Panel<'_> {
         let (Some(first), Some(last)) = (columns.first(), columns.last()) else {
             return;
         };
-        let ends = ((first.0, self.workers_y(0)), (last.0, self.workers_y(0)));
+        let ends = (
+            (first.0, self.axes.workers_y(0)),
+            (last.0, self.axes.workers_y(0)),
+        );
         let mut points = vec![ends.0];
-        points.extend(columns.iter().map(|(x, busy)| (*x, self.workers_y(*busy))));
+        points.extend(
+            columns
+                .iter()
+                .map(|(x, busy)| (*x, self.axes.workers_y(*busy))),
+        );
         points.push(ends.1);
         svg.path(
             &points,
@@ -164,7 +147,7 @@ impl Panel<'_> {
     }
 
     fn ribbon(&self, svg: &mut Svg) {
-        let y = self.top + RIBBON_TOP;
+        let y = self.axes.top + RIBBON_TOP;
         svg.text(LEFT - 8.0, y + 13.0, Anchor::End, SMALL, "breaker");
         if self.run.kind == Kind::None {
             svg.rect(LEFT, y, PLOT_WIDTH, RIBBON_HEIGHT, r##"fill="#eeeeee""##);
@@ -208,9 +191,12 @@ impl Panel<'_> {
 
     /// The moments to notice: a thin line for every transition, words for the first and the last of them.
     fn marks(&self, svg: &mut Svg) {
-        let bottom = self.top + BOTTOM;
+        let bottom = self.axes.top + BOTTOM;
         // The provider's words in the row above the breaker's.
-        let (provider, breaker) = (self.top + MARKS_TOP + 12.0, self.top + MARKS_TOP + 28.0);
+        let (provider, breaker) = (
+            self.axes.top + MARKS_TOP + 12.0,
+            self.axes.top + MARKS_TOP + 28.0,
+        );
         let mut mark = |at: Duration, y: f64, style: &str, font: Font, words: &str| {
             let x = self.x(at);
             svg.line((x, y - 10.0), (x, bottom), style);
@@ -240,7 +226,7 @@ impl Panel<'_> {
             mark(at, provider, &line, Font { colour, ..MARK }, words);
         }
         if let Some(at) = self.run.full_at {
-            let (x, y) = (self.x(at), self.workers_y(self.scenario.workers));
+            let (x, y) = (self.x(at), self.axes.workers_y(self.axes.scenario.workers));
             svg.dots(&[(x as i32, y as i32)], 8.0, FAILED, 1.0);
             svg.text_over(
                 x + 8.0,

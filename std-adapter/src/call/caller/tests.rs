@@ -1,11 +1,12 @@
 use std::cell::Cell;
 use std::future::{pending, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Waker;
 
 use nanobreaker_core::window::{Calls, Consecutive, WithSlow};
-use nanobreaker_core::{Config, ManualClock, Observer, Phase, Transition};
+use nanobreaker_core::{Config, ManualClock, Observer, Phase, Rate, Transition};
 use tokio::task::yield_now;
 use tokio::time::{advance, sleep};
 
@@ -167,7 +168,7 @@ async fn an_observer_may_call_the_breaker_again() {
         OnceLock,
         atomic::{AtomicU32, Ordering},
     };
-    static BREAKER: OnceLock<SharedBreaker<TokioClock>> = OnceLock::new();
+    static BREAKER: OnceLock<SharedBreaker> = OnceLock::new();
     static REJECTED: AtomicU32 = AtomicU32::new(0);
     let breaker = BREAKER.get_or_init(|| {
         SharedBreaker::builder()
@@ -230,7 +231,7 @@ fn a_future_that_is_never_polled_takes_no_place() {
 
 fn with_slow_window() -> Breaker<WithSlow<Consecutive, Calls<1>>, TokioClock> {
     let failed = Consecutive::new(1).unwrap();
-    let slow = Calls::new(1, 100, 1).unwrap();
+    let slow = Calls::<1>::new(1, Rate::percent(100)).unwrap();
     Breaker::new(
         WithSlow::new(failed, slow),
         Config::DEFAULT,
@@ -314,7 +315,7 @@ async fn a_dropped_hung_probe_has_failed_once() {
     let breaker = Breaker::new(
         Consecutive::new(1).unwrap(),
         Config::builder()
-            .failures(2)
+            .probe_failures(2)
             .probe_lease_ms(60_000)
             .build()
             .unwrap(),
@@ -340,4 +341,86 @@ fn calls_run_on_any_executor_without_allocating_a_task() {
     let mut context = std::task::Context::from_waker(Waker::noop());
     let call = pin!(breaker.call_async(ready(Failed::Ok(1))));
     assert_eq!(call.poll(&mut context), std::task::Poll::Ready(Ok(1)));
+}
+
+#[test]
+fn a_probe_whose_code_calls_through_the_same_breaker_can_succeed() {
+    let breaker = ready_to_probe();
+    let answer = breaker.call(|| {
+        let inner = breaker.call(|| Failed::Ok(1));
+        assert_eq!(in_flight(&breaker), 1, "the inner call takes no place");
+        inner.map_err(|_| "rejected")
+    });
+    assert_eq!((answer, breaker.phase()), (Ok(1), Phase::Closed));
+    // What the probe makes of it counts, and it ends with the probe.
+    breaker.trip();
+    assert!(breaker.call(|| Failed::Ok(1)).is_err());
+}
+
+#[tokio::test]
+async fn an_async_probe_whose_code_calls_through_the_same_breaker_can_succeed() {
+    let breaker = ready_to_probe();
+    let answer = breaker
+        .call_async(async {
+            yield_now().await;
+            let inner = breaker.call_async(async {
+                yield_now().await;
+                Failed::Ok(1)
+            });
+            inner.await.map_err(|_| "rejected")
+        })
+        .await;
+    assert_eq!((answer, breaker.phase()), (Ok(1), Phase::Closed));
+}
+
+#[test]
+fn a_panic_in_a_probe_leaves_no_trace_of_it_on_the_thread() {
+    let breaker = ready_to_probe();
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        breaker.call(|| -> Failed { panic!("broken") })
+    }));
+    assert_eq!(breaker.phase(), Phase::Open);
+    assert!(breaker.call(|| Failed::Ok(1)).is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_does_not_end_in_its_time_is_told_so_and_counts() {
+    let breaker = breaker();
+    let caller = breaker.calls().timeout(Duration::from_millis(50));
+    let takes = |ms| async move {
+        sleep(Duration::from_millis(ms)).await;
+        Failed::Ok(1)
+    };
+    assert_eq!(caller.call_async(takes(49)).await, Ok(1));
+    assert_eq!(
+        caller.call_async(ready(Failed::Err("own"))).await,
+        Err(CallError::Failed("own"))
+    );
+    breaker.reset();
+    assert_eq!(caller.call_async(takes(51)).await, Err(CallError::TimedOut));
+    assert_eq!(breaker.phase(), Phase::Open);
+    assert!(matches!(
+        caller.call_async(takes(1)).await,
+        Err(CallError::Rejected(_))
+    ));
+}
+
+#[test]
+fn a_future_that_is_polled_after_its_end_panics_and_counts_nothing() {
+    let breaker = breaker();
+    let mut call = pin!(breaker.call_async(ready(Failed::Ok(1))));
+    let mut context = std::task::Context::from_waker(Waker::noop());
+    assert!(call.as_mut().poll(&mut context).is_ready());
+    let again = catch_unwind(AssertUnwindSafe(|| {
+        let _ = call.as_mut().poll(&mut context);
+    }));
+    let message = again
+        .unwrap_err()
+        .downcast_ref::<&str>()
+        .map(ToString::to_string);
+    assert_eq!(
+        message.as_deref(),
+        Some("a guarded call was polled again after it had ended")
+    );
+    assert_eq!(breaker.phase(), Phase::Closed);
 }

@@ -9,7 +9,7 @@ use crate::{Phase, SharedBreaker};
 const TOML: &str = r#"
     [defaults]
     open_for = "10s"
-    probes = 2
+    max_probes = 2
 
     [profiles.patient]
     open_for = "1m"
@@ -17,7 +17,7 @@ const TOML: &str = r#"
 
     [breakers.payments]
     profile = "patient"
-    probes = 3
+    max_probes = 3
 "#;
 
 fn refused(text: &str) -> String {
@@ -29,28 +29,28 @@ fn refused(text: &str) -> String {
 fn a_breaker_has_its_own_settings_over_its_profiles_over_the_defaults() {
     let catalog = Layers::new().text(Format::Toml, TOML).load().unwrap();
     let payments = catalog.settings("payments");
-    assert_eq!(payments.probes, Some(3));
+    assert_eq!(payments.max_probes, Some(3));
     assert_eq!(payments.open_for, Some(Duration::from_secs(60)));
     assert_eq!(payments.window.span, Some(Duration::from_secs(30)));
     let other = catalog.settings("other");
-    assert_eq!((other.probes, other.window.span), (Some(2), None));
-    assert_eq!(catalog.profile("patient").unwrap().probes, Some(2));
+    assert_eq!((other.max_probes, other.window.span), (Some(2), None));
+    assert_eq!(catalog.profile("patient").unwrap().max_probes, Some(2));
     assert_eq!(catalog.names().collect::<Vec<_>>(), ["payments"]);
 }
 
 #[test]
 fn toml_json_and_yaml_say_the_same() {
-    let json = r#"{"defaults": {"open_for": "10s", "probes": 2},
+    let json = r#"{"defaults": {"open_for": "10s", "max_probes": 2},
         "profiles": {"patient": {"open_for": "1m", "window": {"kind": "time", "span": "30s"}}},
-        "breakers": {"payments": {"profile": "patient", "probes": 3}}}"#;
+        "breakers": {"payments": {"profile": "patient", "max_probes": 3}}}"#;
     let yaml = "
-defaults: {open_for: 10s, probes: 2}
+defaults: {open_for: 10s, max_probes: 2}
 profiles:
   patient:
     open_for: 1m
     window: {kind: time, span: 30s}
 breakers:
-  payments: {profile: patient, probes: 3}";
+  payments: {profile: patient, max_probes: 3}";
     let toml = Layers::new().text(Format::Toml, TOML).load().unwrap();
     for (format, text) in [(Format::Json, json), (Format::Yaml, yaml)] {
         assert_eq!(Layers::new().text(format, text).load().unwrap(), toml);
@@ -61,7 +61,7 @@ breakers:
 fn later_layers_change_single_settings() {
     let catalog = Layers::new()
         .text(Format::Toml, TOML)
-        .text(Format::Yaml, "breakers: {payments: {successes: 2}}")
+        .text(Format::Yaml, "breakers: {payments: {probe_successes: 2}}")
         .variables(&[
             ("SHOP__BREAKERS__PAYMENTS__OPEN_FOR", "5m"),
             ("SHOP__DEFAULTS__LATCH", "true"),
@@ -71,7 +71,10 @@ fn later_layers_change_single_settings() {
         .load()
         .unwrap();
     let payments = catalog.settings("payments");
-    assert_eq!((payments.probes, payments.successes), (Some(3), Some(2)));
+    assert_eq!(
+        (payments.max_probes, payments.probe_successes),
+        (Some(3), Some(2))
+    );
     assert_eq!(payments.open_for, Some(Duration::from_secs(300)));
     let other = catalog.settings("other");
     assert_eq!(other.latch, Some(true));
@@ -80,16 +83,16 @@ fn later_layers_change_single_settings() {
 
 #[test]
 fn names_with_dots_and_capitals_are_kept_in_files() {
-    let text = "[breakers.\"DB.internal\"]\nprobes = 4";
+    let text = "[breakers.\"DB.internal\"]\nmax_probes = 4";
     let catalog = Layers::new().text(Format::Toml, text).load().unwrap();
-    assert_eq!(catalog.settings("DB.internal").probes, Some(4));
+    assert_eq!(catalog.settings("DB.internal").max_probes, Some(4));
 }
 
 #[test]
 fn a_setting_that_can_not_be_is_told_with_its_whole_key() {
     assert_eq!(
-        refused("[breakers.payments]\nprobes = 64"),
-        "breakers.payments.probes is 64, but must be from 1 to 63"
+        refused("[breakers.payments]\nmax_probes = 64"),
+        "breakers.payments.max_probes is 64, but must be from 1 to 63"
     );
     assert_eq!(
         refused("[profiles.slow]\nmax_open = '1s'"),
@@ -109,7 +112,7 @@ fn a_setting_that_can_not_be_is_told_with_its_whole_key() {
 fn a_value_of_the_wrong_type_is_told_with_its_key() {
     for (text, parts) in [
         (
-            "[breakers.payments]\nprobes = 'many'",
+            "[breakers.payments]\nmax_probes = 'many'",
             ["breakers.payments", "many"],
         ),
         (
@@ -121,7 +124,10 @@ fn a_value_of_the_wrong_type_is_told_with_its_key() {
             ["breakers.payments", "soon"],
         ),
         ("[defaults]\nopen_fro = '1s'", ["defaults", "open_fro"]),
-        ("[default]\nopen_for = '1s'", ["default", "breakers"]),
+        (
+            "[default]\nopen_for = '1s'",
+            ["default", "did you mean defaults?"],
+        ),
         ("[profiles.a]\nprofile = 'b'", ["profiles.a", "profile"]),
     ] {
         let message = refused(text);
@@ -133,7 +139,7 @@ fn a_value_of_the_wrong_type_is_told_with_its_key() {
 
 #[test]
 fn wrong_syntax_is_told_with_its_line() {
-    let message = refused("[defaults]\nprobes = = 3");
+    let message = refused("[defaults]\nmax_probes = = 3");
     assert!(message.contains("line 2"), "{message}");
     let missing = Layers::new().file("/nonexistent/breakers.toml").load();
     assert!(
@@ -153,15 +159,15 @@ fn a_catalogue_that_is_wrong_changes_nothing_and_a_right_one_loses_nothing() {
     breaker.trip();
     assert!(!catalog.reload().unwrap());
 
-    std::fs::write(&path, "[defaults]\nprobes = 0").unwrap();
+    std::fs::write(&path, "[defaults]\nmax_probes = 0").unwrap();
     let error = catalog.reload().unwrap_err().to_string();
-    assert_eq!(error, "defaults.probes is 0, but must be from 1 to 63");
-    assert_eq!(catalog.settings("payments").probes, Some(3));
+    assert_eq!(error, "defaults.max_probes is 0, but must be from 1 to 63");
+    assert_eq!(catalog.settings("payments").max_probes, Some(3));
 
-    std::fs::write(&path, "[defaults]\nprobes = 5").unwrap();
+    std::fs::write(&path, "[defaults]\nmax_probes = 5").unwrap();
     assert!(catalog.reload().unwrap());
-    assert!(breaker.adjust(&catalog.builder("payments")).unwrap());
-    assert_eq!(breaker.config().probes(), 5);
+    breaker.adjust(&catalog.builder("payments")).unwrap();
+    assert_eq!(breaker.config().max_probes(), 5);
     assert_eq!(breaker.snapshot().phase, Phase::Open);
     std::fs::remove_file(path).unwrap();
 }
@@ -180,18 +186,18 @@ async fn a_changed_file_is_noticed_and_a_standing_error_told_once() {
             .follow(every, |change| drop(tell.send(change)))
             .await;
     });
-    std::fs::write(&path, "[defaults]\nprobes = 0").unwrap();
+    std::fs::write(&path, "[defaults]\nmax_probes = 0").unwrap();
     // A half-written file may be told first.
     while !told
         .recv()
         .await
         .unwrap()
-        .is_err_and(|e| e.to_string().contains("probes is 0"))
+        .is_err_and(|e| e.to_string().contains("max_probes is 0"))
     {}
     tokio::time::sleep(Duration::from_millis(20)).await;
     assert!(told.try_recv().is_err(), "told again");
-    std::fs::write(&path, "[defaults]\nprobes = 5").unwrap();
-    while told.recv().await.unwrap().is_err() || catalog.settings("x").probes != Some(5) {}
+    std::fs::write(&path, "[defaults]\nmax_probes = 5").unwrap();
+    while told.recv().await.unwrap().is_err() || catalog.settings("x").max_probes != Some(5) {}
     task.abort();
     std::fs::remove_file(path).unwrap();
 }
@@ -238,9 +244,9 @@ proptest! {
 const KEYS: [&str; 9] = [
     "open_for",
     "max_open",
-    "probes",
-    "successes",
-    "failures",
+    "max_probes",
+    "probe_successes",
+    "probe_failures",
     "probe_lease",
     "ramp",
     "jitter_permille",
@@ -266,15 +272,19 @@ fn wrong_syntax_is_refused_with_line_and_column() {
     for (format, text, line) in [
         (
             Format::Toml,
-            "[defaults]\nprobes = = 1",
-            "line 2, column 10",
+            "[defaults]\nmax_probes = = 1",
+            "line 2, column 14",
         ),
         (
             Format::Json,
             "{\n  \"defaults\": {,}\n}",
             "line 2 column 16",
         ),
-        (Format::Yaml, "defaults:\n  probes: [1", "line 3 column 1"),
+        (
+            Format::Yaml,
+            "defaults:\n  max_probes: [1",
+            "line 3 column 1",
+        ),
     ] {
         let error = Layers::new()
             .text(format, text)

@@ -1,0 +1,399 @@
+//! Measures the doors that servers use, beside the core's ring and the peers' own doors, in one run.
+//!
+//! `cargo run --profile user -p benches --bin doors -- [--json FILE] [--seconds N] [--only TEXT]`
+//!
+//! The profile `user` sets nothing: what is measured is what a user's own release build gets.
+
+use std::future::{Ready, ready};
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::Context;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use benches::peers::failsafe::Failsafe;
+use benches::peers::tower_resilience::TowerResilience;
+use benches::poll;
+use benches::slices::{Crew, Shuffle, calibrate};
+use benches::statistics::summarise;
+use benches::subject::{Answer, Limits, Peer, Subject, Work};
+use nanobreaker::observe::Monitor;
+use nanobreaker::tower::BreakerLayer;
+use nanobreaker::window::Failures;
+use nanobreaker::{Breaker, CallExt, CoarseClock, Config, Rate, Registry, SharedBreaker, checked};
+use tower::{Layer, Service, service_fn};
+
+const USAGE: &str = "usage: doors [--json FILE] [--seconds N] [--only TEXT]";
+
+type Ring = Breaker<Failures<5>, CoarseClock>;
+
+const fn ring() -> Ring {
+    Breaker::new(
+        checked!(Failures::within_ms(10_000)),
+        Config::DEFAULT,
+        CoarseClock,
+    )
+}
+
+static RING: Ring = ring();
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}\n{USAGE}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// One door: what makes a thread's caller of it.
+struct Door<M>(M);
+
+impl<M, C> Subject for Door<M>
+where
+    M: Fn() -> C + Send + Sync,
+    C: FnMut(),
+{
+    fn run(&self, calls: u64) -> Option<Answer> {
+        let mut call = (self.0)();
+        for _ in 0..calls {
+            call();
+        }
+        None
+    }
+}
+
+struct Row {
+    who: &'static str,
+    name: &'static str,
+    subject: Arc<dyn Subject>,
+}
+
+const OURS: &str = "nanobreaker";
+const YARDSTICK: &str = "yardstick";
+
+fn row<M, C>(who: &'static str, name: &'static str, door: M) -> Row
+where
+    M: Fn() -> C + Send + Sync + 'static,
+    C: FnMut() + 'static,
+{
+    let subject = Arc::new(Door(door));
+    Row { who, name, subject }
+}
+
+/// The call itself. Its result is hidden from the compiler, its cost is not there.
+#[inline(always)]
+fn work() -> Result<u32, u32> {
+    black_box(Ok(1))
+}
+
+fn shared() -> SharedBreaker {
+    let ring = SharedBreaker::builder().failures(5, Duration::from_secs(10));
+    ring.build().expect("within the limits")
+}
+
+fn answer(request: u32) -> Ready<Result<u32, u32>> {
+    ready(black_box(Ok(request)))
+}
+
+/// Calls a service as its executor would, in place.
+fn serve<S: Service<u32>>(service: &mut S) {
+    let mut context = Context::from_waker(std::task::Waker::noop());
+    let _ = black_box(service.poll_ready(&mut context).is_ready());
+    let call = service.call(1);
+    black_box(poll::ready(call).is_ok());
+}
+
+fn ours() -> Vec<Row> {
+    let mut rows = core_rows();
+    rows.extend(shared_rows());
+    rows.extend(tower_rows());
+    rows.extend(registry_rows());
+    rows
+}
+
+fn core_rows() -> Vec<Row> {
+    static FIRST: AtomicU64 = AtomicU64::new(0);
+    static SECOND: AtomicU64 = AtomicU64::new(0);
+    vec![
+        row(YARDSTICK, "two_loads", || {
+            || {
+                black_box(FIRST.load(Ordering::Relaxed));
+                let _ = black_box(work());
+                black_box(SECOND.load(Ordering::Relaxed));
+            }
+        }),
+        row(OURS, "core_ring", || || ask(&RING)),
+        row(OURS, "core_ring_private", || {
+            let own = ring();
+            move || ask(&own)
+        }),
+    ]
+}
+
+#[inline(always)]
+fn ask(ring: &Ring) {
+    if let Ok(permit) = ring.allow() {
+        match work() {
+            Ok(_) => permit.success(),
+            Err(_) => permit.failure(),
+        };
+    }
+}
+
+fn shared_rows() -> Vec<Row> {
+    let calls = |breaker: SharedBreaker| {
+        move || {
+            let breaker = breaker.clone();
+            move || {
+                let _ = black_box(breaker.call(work));
+            }
+        }
+    };
+    let watched = Monitor::new().watch(shared());
+    let rate = Rate::percent(50).min_calls(20);
+    let by_time = SharedBreaker::builder().failure_rate_of_time(Duration::from_secs(10), 10, rate);
+    let open = shared();
+    open.isolate();
+    let (owner, referred) = (shared(), shared());
+    let of_async = shared();
+    vec![
+        row(OURS, "shared_call", calls(shared())),
+        row(OURS, "shared_call_watched", calls(watched)),
+        row(
+            OURS,
+            "shared_call_time",
+            calls(by_time.build().expect("within the limits")),
+        ),
+        row(OURS, "reject_shared", calls(open)),
+        row(OURS, "shared_call_async", move || {
+            let breaker = of_async.clone();
+            move || {
+                let _ = black_box(poll::ready(breaker.call_async(answer(1))));
+            }
+        }),
+        row(OURS, "clone_drop_owner", move || {
+            let owner = owner.clone();
+            move || drop(black_box(owner.clone()))
+        }),
+        row(OURS, "clone_drop_reference", move || {
+            let reference = referred.reference();
+            move || {
+                black_box(black_box(reference).is_alive());
+            }
+        }),
+    ]
+}
+
+fn tower_rows() -> Vec<Row> {
+    let layer = BreakerLayer::new(shared());
+    let cloned = BreakerLayer::new(shared().pin());
+    vec![
+        row(YARDSTICK, "tower_bare", || {
+            let mut service = service_fn(answer);
+            move || serve(&mut service)
+        }),
+        row(OURS, "tower_static", || {
+            let mut service = BreakerLayer::new(&RING).layer(service_fn(answer));
+            move || serve(&mut service)
+        }),
+        row(OURS, "tower_shared", move || {
+            let mut service = layer.layer(service_fn(answer));
+            move || serve(&mut service)
+        }),
+        row(OURS, "tower_cloned", move || {
+            let service = cloned.layer(service_fn(answer));
+            move || serve(&mut service.clone())
+        }),
+    ]
+}
+
+fn registry_rows() -> Vec<Row> {
+    let hosts = |many: usize| -> Vec<String> {
+        (0..many)
+            .map(|host| format!("host-{host}.example.com"))
+            .collect()
+    };
+    let registry = || Registry::<String>::builder(|_| SharedBreaker::builder()).build();
+    let (hot, random) = (registry(), registry());
+    vec![
+        row(OURS, "registry_hot", move || {
+            let (registry, hosts) = (hot.clone(), hosts(16));
+            let mut next = 0;
+            move || {
+                next = (next + 1) & 15;
+                look_up(&registry, &hosts[next]);
+            }
+        }),
+        row(OURS, "registry_random", move || {
+            static SEED: AtomicUsize = AtomicUsize::new(1);
+            let (registry, hosts) = (random.clone(), hosts(1_000));
+            let mut state = SEED.fetch_add(1, Ordering::Relaxed) as u32 | 1;
+            move || {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                look_up(&registry, &hosts[(state >> 8) as usize % 1_000]);
+            }
+        }),
+    ]
+}
+
+#[inline(always)]
+fn look_up(registry: &Registry<String>, host: &str) {
+    if let Ok(breaker) = registry.get_or_create(host) {
+        let _ = black_box(breaker.call(work));
+    }
+}
+
+/// What peers have in the place of our doors.
+fn theirs() -> Vec<Row> {
+    let recloser = Arc::new(recloser::AsyncRecloser::from(recloser::Recloser::default()));
+    vec![
+        of_peer::<Failsafe>("shared_call"),
+        of_peer::<TowerResilience>("tower_shared"),
+        row("recloser", "shared_call_async", move || {
+            let recloser = Arc::clone(&recloser);
+            move || {
+                let _ = black_box(poll::ready(recloser.call(answer(1))));
+            }
+        }),
+    ]
+}
+
+fn of_peer<P: Peer>(name: &'static str) -> Row {
+    struct Whole<P>(P);
+    impl<P: Peer> Subject for Whole<P> {
+        fn run(&self, calls: u64) -> Option<Answer> {
+            let mut call = self.0.caller();
+            (0..calls)
+                .map(|_| black_box(call(black_box(Work::Succeed))))
+                .last()
+        }
+    }
+    Row {
+        who: P::WHO,
+        name,
+        subject: Arc::new(Whole(P::build(Limits::Ordinary))),
+    }
+}
+
+struct Measured {
+    who: &'static str,
+    row: &'static str,
+    threads: usize,
+    ns: f64,
+}
+
+fn run() -> Result<(), String> {
+    let (mut json, mut seconds, mut only) = (None, 20, None);
+    let mut given = env::args().skip(1);
+    while let Some(name) = given.next() {
+        let value = given
+            .next()
+            .ok_or_else(|| format!("{name} needs a value"))?;
+        match name.as_str() {
+            "--json" => json = Some(value),
+            "--only" => only = Some(value),
+            "--seconds" => {
+                seconds = value
+                    .parse()
+                    .map_err(|_| format!("{value} is not a number"))?;
+            }
+            _ => return Err(format!("{name} is not known")),
+        }
+    }
+    let mut rows = ours();
+    rows.extend(theirs());
+    if let Some(only) = only {
+        rows.retain(|row| row.name.contains(&only) || row.name == "core_ring");
+    }
+    let measured = measure(&rows, Duration::from_secs(seconds));
+    print(&measured);
+    match json {
+        Some(file) => {
+            fs::write(&file, to_json(&measured)).map_err(|error| format!("{file}: {error}"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn measure(rows: &[Row], time: Duration) -> Vec<Measured> {
+    let crew = Crew::new(2);
+    let mut runs: Vec<(&Row, usize, u64, Vec<f64>)> = Vec::new();
+    for row in rows {
+        for threads in [1, 2] {
+            let slice = |calls| crew.slice(&row.subject, threads, calls);
+            runs.push((
+                row,
+                threads,
+                calibrate(Duration::from_micros(250), slice),
+                Vec::new(),
+            ));
+        }
+    }
+    let mut order = Shuffle::new(17);
+    let start = Instant::now();
+    while start.elapsed() < time {
+        order.shuffle(&mut runs);
+        for (row, threads, calls, slices) in &mut runs {
+            slices.push(crew.slice(&row.subject, *threads, *calls));
+        }
+    }
+    let place = |run: &(&Row, usize, u64, Vec<f64>)| {
+        let is_this = |row: &Row| std::ptr::eq(row, run.0);
+        (rows.iter().position(is_this), run.1)
+    };
+    runs.sort_by_key(place);
+    let summed = runs.iter().filter_map(|(row, threads, _, slices)| {
+        Some(Measured {
+            who: row.who,
+            row: row.name,
+            threads: *threads,
+            ns: summarise(slices)?.median,
+        })
+    });
+    summed.collect()
+}
+
+fn print(measured: &[Measured]) {
+    let ns = |row: &str, threads| {
+        let is_it =
+            |one: &&Measured| one.row == row && one.threads == threads && !one.who.is_empty();
+        measured.iter().find(is_it).map_or(f64::NAN, |one| one.ns)
+    };
+    let ring = ns("core_ring", 1);
+    let grows = ns("core_ring_private", 2) / ns("core_ring_private", 1);
+    println!(
+        "{:<34} {:<22} {:>8} {:>8} {:>8} {:>8}",
+        "who", "row", "1", "2", "x ring", "grows"
+    );
+    for one in measured.iter().filter(|one| one.threads == 1) {
+        let is_pair = |two: &&Measured| (two.who, two.row, two.threads) == (one.who, one.row, 2);
+        let two = measured.iter().find(is_pair).map_or(f64::NAN, |two| two.ns);
+        println!(
+            "{:<34} {:<22} {:>8.2} {:>8.2} {:>8.2} {:>8.2}",
+            one.who,
+            one.row,
+            one.ns,
+            two,
+            one.ns / ring,
+            two / one.ns / grows
+        );
+    }
+    println!(
+        "ns a call on 1 and 2 threads; multiples of core_ring on one; growth beside core_ring_private's"
+    );
+}
+
+fn to_json(measured: &[Measured]) -> String {
+    let row = |one: &Measured| {
+        format!(
+            r#"{{"who": "{}", "row": "{}", "threads": {}, "ns": {:.3}}}"#,
+            one.who, one.row, one.threads, one.ns
+        )
+    };
+    let rows: Vec<String> = measured.iter().map(row).collect();
+    format!("{{\"rows\": [\n{}\n]}}\n", rows.join(",\n"))
+}

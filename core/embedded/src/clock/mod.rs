@@ -1,0 +1,19 @@
+//! The clocks of the embedded ecosystem as a breaker's [`Clock`](nanobreaker_core::Clock).
+//!
+//! | time comes from | clock |
+//! | --------------- | ----- |
+//! | milliseconds, or an instant of 64 bits (Embassy, RTIC, `fugit`, an RTOS's uptime) | [`ClockFn`] |
+//! | a wrapping 32-bit counter or instant of any frequency | [`CounterFn`] |
+//! | a wrapping 32-bit counter of whole kHz | the core's [`TickClock`](nanobreaker_core::TickClock) |
+//! | an `embedded_time::Clock` | `EmbeddedTimeClock` (feature `embedded-time`) |
+
+mod counter;
+#[cfg(feature = "embedded-time")]
+mod embedded_time;
+mod function;
+mod rational;
+
+pub use self::counter::CounterFn;
+#[cfg(feature = "embedded-time")]
+pub use self::embedded_time::EmbeddedTimeClock;
+pub use self::function::ClockFn;

@@ -1,0 +1,94 @@
+//! For how long a breaker opens.
+
+use crate::breaker::{Breaker, Move};
+use crate::clock::Clock;
+use crate::observer::{Cause, Observer};
+use crate::phase::Phase;
+use crate::settings::Config;
+use crate::state::{Code, Opening, Span, State};
+use crate::sync::{Ordering, Raw};
+use crate::window::Window;
+
+impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
+    /// What `state` becomes when its window says trip or its probes failed: open for the backoff's
+    /// time less jitter, or held by the latch.
+    pub(super) fn tripped(&self, state: State, now: Raw, cause: Cause, config: &Config) -> Move {
+        self.opened(state, now, cause, config, |streak| {
+            let span = config.open_span(streak);
+            Opening {
+                retry_at: span.deadline(now, self.jittered(span.ms(), now, config)),
+                ..Opening::BY_STREAK
+            }
+        })
+    }
+
+    /// What `state` becomes when it opens as `opening` makes of the streak, or held by the latch.
+    pub(super) fn opened(
+        &self,
+        state: State,
+        now: Raw,
+        cause: Cause,
+        config: &Config,
+        opening: impl FnOnce(u8) -> Opening,
+    ) -> Move {
+        if config.latch() {
+            return Move::timeless(state.isolated(), cause);
+        }
+        let stayed_closed = state.phase() == Phase::Closed
+            && state.flag()
+            && self.elapsed(state, now, config) > config.relapse_within_ms();
+        let streak = state.streak_after_trip(stayed_closed);
+        let opening = opening(streak);
+        Move {
+            to: state.with_streak(streak).opened(opening),
+            cause: Some(cause),
+            time: Some(opening.retry_at),
+        }
+    }
+
+    /// `ms` less a random part of at most the configured jitter; never below 1.
+    fn jittered(&self, ms: u32, now: Raw, config: &Config) -> u32 {
+        let most = config.jitter();
+        if most == 0 {
+            return ms;
+        }
+        // Relaxed: any value that was ever there will do.
+        let seed = self.sequence.load(Ordering::Relaxed) as u32;
+        let random = (mixed(seed ^ now as u32) >> 16) as u16;
+        let part = part_of(most, random) as u16;
+        ms.saturating_sub(part_of(ms, part)).max(1)
+    }
+}
+
+/// Open for `ms` from `now`, as `kind` says: by request or by advice.
+pub(super) const fn open_for(ms: u32, now: Raw, kind: Code, config: &Config) -> Opening {
+    Opening {
+        retry_at: longest(kind, config).deadline(now, ms),
+        kind,
+        again: false,
+    }
+}
+
+/// The longest that a breaker may be open by request or by advice.
+pub(super) const fn longest(kind: Code, config: &Config) -> Span {
+    match kind {
+        Code::OpenAdvised => config.advised_span(),
+        _ => config.asked_span(),
+    }
+}
+
+/// `value` × `fraction` / 2¹⁶, rounded down, without a product of 64 bits, which small chips lack.
+pub(super) const fn part_of(value: u32, fraction: u16) -> u32 {
+    let (high, low) = (value >> 16, value & 0xFFFF);
+    high * fraction as u32 + ((low * fraction as u32) >> 16)
+}
+
+/// Spreads the bits of `value`: the finalizer of MurmurHash3 (Appleby, public domain).
+const fn mixed(value: u32) -> u32 {
+    let mut hash = value;
+    hash ^= hash >> 16;
+    hash = hash.wrapping_mul(0x85EB_CA6B);
+    hash ^= hash >> 13;
+    hash = hash.wrapping_mul(0xC2B2_AE35);
+    hash ^ (hash >> 16)
+}

@@ -1,0 +1,206 @@
+//! Reads the times that the state word holds.
+
+use crate::breaker::{Breaker, Move};
+use crate::clock::Clock;
+use crate::observer::Observer;
+use crate::phase::Phase;
+use crate::settings::Config;
+use crate::state::{Anchor, Code, Left, Span, State};
+use crate::sync::{Ordering, Raw};
+use crate::window::Window;
+
+/// The span that bounds the time of `state`, in whose unit it is counted.
+fn span_of(state: State, config: &Config) -> Span {
+    match state.kind() {
+        Code::Open => config.open_span(state.streak()),
+        Code::OpenAsked => config.asked_span(),
+        Code::OpenAdvised => config.advised_span(),
+        Code::HalfOpen => config.lease(),
+        Code::Recovering => config.ramp(),
+        Code::Closed | Code::Isolated | Code::Disabled => config.relapse(),
+    }
+}
+
+impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
+    /// How long an open state stays open, or how long the probes in flight of a half-open one may still
+    /// stay without an answer.
+    #[inline]
+    pub(super) fn left(&self, state: State, now: Raw, config: &Config) -> Left {
+        let span = span_of(state, config);
+        let time = self.whole_time(state, span.units(now));
+        let left = span.left(time, now);
+        // A lease, and a time that was set anew already, are not moved again. So a reader whose clock is
+        // a little behind finds them pending still, and one that is further behind finds them over.
+        if left == Left::Beyond && (state.flag() || state.phase() == Phase::HalfOpen) {
+            match span.with_slack().left(time, now) {
+                Left::Beyond => Left::Due,
+                left => left,
+            }
+        } else {
+            left
+        }
+    }
+
+    /// How long ago the ramp began, or the breaker closed: at most a millisecond more than its span.
+    pub(super) fn elapsed(&self, state: State, now: Raw, config: &Config) -> u32 {
+        let span = span_of(state, config);
+        span.elapsed(self.whole_time(state, span.units(now)), now)
+    }
+
+    /// What is left until the phase's time is over; `None` in phases that no time ends.
+    pub(super) fn time_left_ms(&self, state: State, config: &Config) -> Option<u32> {
+        match state.phase() {
+            Phase::Open | Phase::HalfOpen | Phase::Recovering => {
+                self.time_left_at(state, self.now(), config)
+            }
+            Phase::Closed | Phase::Isolated | Phase::Disabled => None,
+        }
+    }
+
+    /// The same at `now`.
+    pub(super) fn time_left_at(&self, state: State, now: Raw, config: &Config) -> Option<u32> {
+        match state.phase() {
+            Phase::HalfOpen if state.in_flight() == 0 => None,
+            Phase::Open | Phase::HalfOpen => {
+                Some(self.left(state, now, config).ms(span_of(state, config)))
+            }
+            Phase::Recovering => Some(
+                config
+                    .ramp_ms()
+                    .saturating_sub(self.elapsed(state, now, config)),
+            ),
+            Phase::Closed | Phase::Isolated | Phase::Disabled => None,
+        }
+    }
+
+    /// The time of `state` with its upper bits; `now` is in the time's unit.
+    fn whole_time(&self, state: State, now: Raw) -> Raw {
+        if state.needs_no_anchor() {
+            return state.time_nearest_to(now);
+        }
+        // Relaxed: the anchor is believed only where it fits the state.
+        let anchor = Anchor::from_raw(self.anchor.load(Ordering::Relaxed));
+        anchor.whole_time_of(state, now).unwrap_or_else(|| {
+            // Who set the time stalled or died before it stored the anchor: stored for it, so that the
+            // next reader, whenever it comes, knows this time from one a whole range later.
+            let time = state.time_nearest_to(now);
+            self.set_anchor(anchor, Anchor::of(state, time));
+            time
+        })
+    }
+
+    /// The anchor that a move is to set, and the one that stands there before the move.
+    pub(super) fn anchors_of(&self, next: &Move) -> Option<(Anchor, Anchor)> {
+        let time = next.time.filter(|_| !next.to.needs_no_anchor())?;
+        // Relaxed: see `whole_time`.
+        let before = Anchor::from_raw(self.anchor.first_load(Ordering::Relaxed));
+        Some((before, Anchor::of(next.to, time)))
+    }
+
+    /// Puts `anchor` in the place of `before`. A thread that stalled until somebody stored another one
+    /// leaves that: it may be a later time's.
+    pub(super) fn set_anchor(&self, before: Anchor, anchor: Anchor) {
+        let (before, anchor) = (before.raw(), anchor.raw());
+        if before == anchor {
+            return;
+        }
+        // Relaxed: see `whole_time`. A loop, since it may be refused without cause.
+        loop {
+            let (stored, refused) = (Ordering::Relaxed, Ordering::Relaxed);
+            match self.anchor.exchange(before, anchor, stored, refused) {
+                Err(now) if now == before => {}
+                _ => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::window::{Adjustable, Consecutive};
+    use crate::{Breaker, Config, ConfigBuilder, ManualClock, Phase, Settings, WindowSettings};
+
+    fn touchy(opening: ConfigBuilder, now_ms: u64) -> Breaker<Consecutive, ManualClock> {
+        let window = Consecutive::new(1).unwrap();
+        Breaker::new(window, opening.build().unwrap(), ManualClock::new(now_ms))
+    }
+
+    /// A round of half-open with one probe in flight since `now_ms`.
+    fn half_open(opening: ConfigBuilder, now_ms: u64) -> Breaker<Consecutive, ManualClock> {
+        let breaker = touchy(opening, now_ms - opening.open_for_ms);
+        breaker.allow().unwrap().failure();
+        breaker.clock().advance(opening.open_for_ms);
+        breaker
+    }
+
+    /// Narrow words count such a lease in 64 units of 32 ms.
+    const LEASE_MS: u64 = 472;
+    const LEASE_RANGE_MS: u64 = 64 * 32;
+
+    #[test]
+    fn a_lease_that_is_renewed_a_whole_range_later_is_a_new_one() {
+        let opening = Config::builder()
+            .open_for_ms(1_000)
+            .probe_successes(2)
+            .probe_lease_ms(LEASE_MS);
+        let breaker = half_open(opening, 100_000);
+        breaker.allow().unwrap().success();
+        breaker.clock().advance(LEASE_RANGE_MS);
+        let probe = breaker.allow().unwrap();
+        assert!(breaker.allow().is_err(), "one probe at a time");
+        assert_eq!(breaker.phase(), Phase::HalfOpen, "it has a whole lease");
+        probe.success();
+        assert_eq!(breaker.phase(), Phase::Closed);
+    }
+
+    #[test]
+    fn a_time_that_is_asked_for_a_whole_range_later_is_a_new_one() {
+        let opening = Config::builder().open_for_ms(1_000).max_open_ms(2_000);
+        let breaker = touchy(opening, 1_000);
+        assert!(breaker.trip_for_ms(2_000));
+        // 15 bits of whole milliseconds, where words are narrow.
+        breaker.clock().advance(1 << 15);
+        assert!(breaker.trip_for_ms(2_000));
+        assert_eq!(breaker.allow().unwrap_err().retry_after_ms(), Some(2_000));
+    }
+
+    #[test]
+    fn a_lease_holds_however_long_the_clock_has_run() {
+        for lease_ms in [1, 15, LEASE_MS, 10_000] {
+            for bits in [10, 20, 25, 28, 31] {
+                let opening = Config::builder()
+                    .open_for_ms(1_000)
+                    .probe_lease_ms(lease_ms);
+                let breaker = half_open(opening, (1 << bits) + 77_777);
+                let _probe = breaker.allow().unwrap();
+                assert!(breaker.allow().is_err());
+                let phase = breaker.phase();
+                assert_eq!(phase, Phase::HalfOpen, "{lease_ms} ms at 2^{bits}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_outlives_an_adjustment_that_counts_in_other_units() {
+        let settings = |open_for_ms| Settings {
+            window: WindowSettings::Consecutive { threshold: 1 },
+            opening: Config::builder().open_for_ms(open_for_ms),
+            ..Settings::DEFAULT
+        };
+        for now_ms in [0, 100_000, 3_000_000_000] {
+            for (old, new) in [(2_000, 60_000), (60_000, 2_000), (2_000, 7_200_000)] {
+                let window = Adjustable::<1>::new(&settings(old)).unwrap();
+                let breaker = Breaker::new(window, (), ManualClock::new(now_ms));
+                breaker.allow().unwrap().failure();
+                breaker.adjust(&settings(new)).unwrap();
+                let left = u64::from(breaker.snapshot().time_left_ms.unwrap());
+                let expected = old.min(new);
+                let unit = new / 2_048 + 1;
+                assert!(
+                    (expected..=expected + unit).contains(&left),
+                    "{left} ms left of {expected}, {old} became {new} at {now_ms}"
+                );
+            }
+        }
+    }
+}

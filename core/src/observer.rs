@@ -1,0 +1,222 @@
+//! Being told of transitions.
+
+use crate::outcome::{Outcome, Recorded};
+
+use crate::phase::Phase;
+use crate::rejected::Rejected;
+use crate::token::Token;
+
+/// One change of phase, or a reset.
+///
+/// (`generation`, `to`) is unique and orders transitions: within one generation a breaker goes from
+/// open to half-open to recovering to closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Transition {
+    /// The generation after the transition.
+    pub generation: u16,
+    /// The phase before.
+    pub from: Phase,
+    /// The phase after.
+    pub to: Phase,
+    /// Why.
+    pub cause: Cause,
+    /// The clock's reading, in milliseconds.
+    pub at_ms: u64,
+    /// When `to` is open: milliseconds until a probe may go, else 0.
+    pub open_for_ms: u32,
+    /// The streak after the transition.
+    pub streak: u8,
+}
+
+/// Why a breaker changed its phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Cause {
+    /// The window's threshold was reached.
+    ThresholdReached,
+    /// The threshold of the window for slow calls was reached.
+    SlowThresholdReached,
+    /// [`trip`](crate::Breaker::trip) or [`trip_for_ms`](crate::Breaker::trip_for_ms) was called.
+    TripRequested,
+    /// Others advised to stop: [`advise_ms`](crate::Breaker::advise_ms) was called.
+    Advised,
+    /// The open time was over when a call came.
+    OpenTimeOver,
+    /// Enough probes succeeded.
+    ProbesSucceeded,
+    /// Enough probes failed, or too many in a row were given up.
+    ProbesFailed,
+    /// No probe answered during a whole lease.
+    ProbesLost,
+    /// The ramp was over when a call came.
+    RampOver,
+    /// An operator holds the breaker open.
+    Isolated,
+    /// An operator lets all calls pass.
+    Disabled,
+    /// An operator declared the dependency repaired.
+    Reset,
+    /// A saved state was restored.
+    Restored,
+}
+
+impl Cause {
+    /// The cause's name in lower case with underscores, for logs and labels.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ThresholdReached => "threshold_reached",
+            Self::SlowThresholdReached => "slow_threshold_reached",
+            Self::TripRequested => "trip_requested",
+            Self::Advised => "advised",
+            Self::OpenTimeOver => "open_time_over",
+            Self::ProbesSucceeded => "probes_succeeded",
+            Self::ProbesFailed => "probes_failed",
+            Self::ProbesLost => "probes_lost",
+            Self::RampOver => "ramp_over",
+            Self::Isolated => "isolated",
+            Self::Disabled => "disabled",
+            Self::Reset => "reset",
+            Self::Restored => "restored",
+        }
+    }
+}
+
+impl core::fmt::Display for Cause {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Is told of each transition exactly once, by the thread or interrupt that made it, after it took
+/// place and outside every loop: an observer may call the breaker again.
+///
+/// Observers of two transitions can run at once and in either order; [`Transition`] says how to
+/// order them. `()` does nothing and costs nothing.
+///
+/// An observer must not panic. Where it does, the transition has taken place and the breaker goes on.
+/// But a permit that is dropped while a panic unwinds may make a transition, too, and Rust aborts the
+/// process where a second panic comes out of a drop. This crate can't catch it; the crate `nanobreaker`
+/// does, so listeners of its breakers may panic.
+///
+/// ```
+/// use nanobreaker_core::{Breaker, Config, ManualClock, Observer, Transition, window::Consecutive};
+///
+/// struct Print;
+/// impl Observer for Print {
+///     fn transition(&self, transition: &Transition) {
+///         println!("{} -> {}: {}", transition.from, transition.to, transition.cause);
+///     }
+/// }
+/// let clock = ManualClock::new(0);
+/// let breaker = Breaker::with_observer(Consecutive::new(1)?, Config::DEFAULT, clock, Print);
+/// breaker.allow()?.failure(); // prints: closed -> open: threshold_reached
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Observer {
+    /// Whether anyone listens: what would be told is not even put together otherwise.
+    #[doc(hidden)]
+    const LISTENS: bool = true;
+
+    /// A transition took place.
+    fn transition(&self, transition: &Transition);
+
+    /// A call was rejected. Does nothing unless implemented, and then costs nothing.
+    #[inline]
+    fn rejected(&self, rejected: &Rejected) {
+        let _ = rejected;
+    }
+
+    /// A call that was admitted with `token` has ended. Does nothing unless implemented, and then
+    /// costs nothing: it is told of every call, so keep it short.
+    #[inline]
+    fn recorded(&self, token: Token, outcome: Outcome, recorded: Recorded) {
+        let _ = (token, outcome, recorded);
+    }
+}
+
+impl Observer for () {
+    const LISTENS: bool = false;
+
+    #[inline]
+    fn transition(&self, _: &Transition) {}
+}
+
+impl<O: Observer> Observer for &O {
+    const LISTENS: bool = O::LISTENS;
+
+    #[inline]
+    fn transition(&self, transition: &Transition) {
+        (**self).transition(transition);
+    }
+
+    #[inline]
+    fn rejected(&self, rejected: &Rejected) {
+        (**self).rejected(rejected);
+    }
+
+    #[inline]
+    fn recorded(&self, token: Token, outcome: Outcome, recorded: Recorded) {
+        (**self).recorded(token, outcome, recorded);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::Consecutive;
+    use crate::{Breaker, Config, ManualClock};
+    use std::cell::RefCell;
+
+    #[derive(Default)]
+    struct Heard(RefCell<Vec<String>>);
+
+    impl Observer for Heard {
+        fn transition(&self, transition: &Transition) {
+            self.0.borrow_mut().push(transition.to.to_string());
+        }
+
+        fn rejected(&self, rejected: &Rejected) {
+            self.0.borrow_mut().push(rejected.to_string());
+        }
+
+        fn recorded(&self, token: Token, outcome: Outcome, recorded: Recorded) {
+            let probe = if token.is_probe() { "probe" } else { "call" };
+            let heard = format!("{probe} {outcome:?} {recorded:?}");
+            self.0.borrow_mut().push(heard);
+        }
+    }
+
+    #[test]
+    fn each_call_is_heard_of_once_however_it_ends() {
+        let heard = Heard::default();
+        let window = Consecutive::new(1).unwrap();
+        let clock = ManualClock::new(0);
+        // Short enough to be exact in both widths of word.
+        let config = Config::builder().open_for_ms(100).build().unwrap();
+        let breaker = Breaker::with_observer(window, config, &clock, &heard);
+        drop(breaker.allow().unwrap());
+        let late = breaker.allow().unwrap();
+        breaker.allow().unwrap().failure();
+        late.success();
+        breaker.allow().unwrap_err();
+        clock.advance(100);
+        breaker.allow().unwrap().success();
+        let expected = [
+            "call Cancelled Ignored",
+            "open",
+            "call Failure Counted",
+            "call Success Stale",
+            "rejected by a breaker that is open; retry after 100 ms",
+            "half_open",
+            "closed",
+            "probe Success Counted",
+        ];
+        assert_eq!(*heard.0.borrow(), expected);
+    }
+}

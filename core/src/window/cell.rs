@@ -1,0 +1,162 @@
+//! Room for all settings of a breaker, as plain atomic numbers.
+//!
+//! | numbers | of |
+//! | ------- | -- |
+//! | 1 | the kind of the window, and above it that of the window for slow calls |
+//! | 2 | the limits for those who measure calls: slow after, hung after; 0 is never |
+//! | 4 + 4 | the two windows' rules |
+//! | 7 | the configuration |
+
+use crate::settings::{Config, ConfigError, Settings, attempt};
+use crate::sync::{Number, const_unless_loom};
+use crate::window::any::{AnyRule, Kind, PARTS};
+
+const LIMITS: usize = 1;
+const FAILED: usize = LIMITS + 2;
+const SLOW: usize = FAILED + PARTS;
+const CONFIG: usize = SLOW + PARTS;
+const NUMBERS: usize = CONFIG + Config::NUMBERS;
+
+/// Settings that are within their limits, as a cell holds them.
+pub(crate) struct Checked {
+    pub(crate) config: Config,
+    numbers: [u32; NUMBERS],
+}
+
+impl Checked {
+    /// `settings`, if each is within its limits and the windows fit into so many words.
+    pub(super) const fn new(
+        settings: &Settings,
+        words: usize,
+        slow_words: usize,
+    ) -> Result<Self, ConfigError> {
+        let failed = attempt!(AnyRule::new(settings.window, words)).parts();
+        let slow = match settings.slow_window {
+            None => (Kind::Missing, [0; PARTS]),
+            Some(_) if slow_words == 0 => return Err(ConfigError::new("slow_window", 1, 0, 0)),
+            Some(window) => attempt!(AnyRule::new(window, slow_words)).parts(),
+        };
+        let config = attempt!(settings.opening.build());
+        let limits = [
+            or_never(settings.slow_after_ms),
+            or_never(settings.hung_after_ms),
+        ];
+        let numbers = [failed.0 as u32 | (slow.0 as u32) << u8::BITS; NUMBERS];
+        let numbers = with(numbers, LIMITS, &limits);
+        let numbers = with(numbers, FAILED, &failed.1);
+        let numbers = with(numbers, SLOW, &slow.1);
+        let numbers = with(numbers, CONFIG, &config.numbers());
+        Ok(Self { config, numbers })
+    }
+}
+
+const fn or_never(limit: Option<u32>) -> u32 {
+    match limit {
+        Some(ms) => ms,
+        None => 0,
+    }
+}
+
+/// `numbers` with `part` put in from `first` on.
+const fn with(mut numbers: [u32; NUMBERS], first: usize, part: &[u32]) -> [u32; NUMBERS] {
+    let mut i = 0;
+    while i < part.len() && first + i < NUMBERS {
+        numbers[first + i] = part[i];
+        i += 1;
+    }
+    numbers
+}
+
+/// Room for all settings.
+#[derive(Debug)]
+pub(crate) struct Cell([Number; NUMBERS]);
+
+impl Cell {
+    const_unless_loom! {
+        pub(super) const fn new(checked: &Checked) -> Self {
+            let mut numbers = Number::zeroes();
+            let mut i = 0;
+            while i < NUMBERS {
+                numbers[i] = Number::new(checked.numbers[i]);
+                i += 1;
+            }
+            Self(numbers)
+        }
+    }
+
+    /// `N` numbers from `first` on.
+    #[inline]
+    fn load<const N: usize>(&self, first: usize) -> [u32; N] {
+        core::array::from_fn(|i| self.0.get(first + i).map_or(0, Number::load))
+    }
+
+    /// The kind of the window, and above it that of the window for slow calls.
+    #[inline]
+    pub(super) fn kinds(&self) -> u32 {
+        let [kinds] = self.load(0);
+        kinds
+    }
+
+    /// The limits for those who measure calls, in milliseconds: slow after, hung after; 0 is never.
+    #[inline]
+    pub(crate) fn limits(&self) -> [u32; 2] {
+        self.load(LIMITS)
+    }
+
+    /// The rule of the window, and that of the window for slow calls.
+    pub(super) fn rules(&self) -> (Option<AnyRule>, Option<AnyRule>) {
+        let kinds = self.kinds();
+        let kind = |number: u32| Kind::from_number(number as u8);
+        (
+            AnyRule::from_parts(kind(kinds), self.load(FAILED)),
+            AnyRule::from_parts(kind(kinds >> u8::BITS), self.load(SLOW)),
+        )
+    }
+
+    #[inline]
+    pub(super) fn config(&self) -> Config {
+        Config::from_numbers(self.load(CONFIG))
+    }
+
+    pub(super) fn holds(&self, checked: &Checked) -> bool {
+        self.load(0) == checked.numbers
+    }
+
+    pub(super) fn store(&self, checked: &Checked) {
+        for (number, value) in self.0.iter().zip(checked.numbers) {
+            number.store(value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{Rate, WindowSettings};
+
+    #[test]
+    fn all_settings_come_back() {
+        let rate = Rate::percent(40).min_calls(9);
+        let settings = Settings {
+            window: WindowSettings::Calls { size: 77, rate },
+            slow_window: Some(WindowSettings::Consecutive { threshold: 3 }),
+            opening: Config::builder().open_for_ms(123).ramp_ms(45).latch(true),
+            slow_after_ms: Some(6),
+            hung_after_ms: Some(7),
+        };
+        let checked = Checked::new(&settings, 10, 1).unwrap();
+        let cell = Cell::new(&Checked::new(&Settings::DEFAULT, 10, 1).unwrap());
+        assert!(!cell.holds(&checked));
+        cell.store(&checked);
+        assert!(cell.holds(&checked));
+        assert_eq!(cell.config(), checked.config);
+        assert_eq!(cell.limits(), [6, 7]);
+        let expected = (
+            AnyRule::new(settings.window, 10).ok(),
+            settings
+                .slow_window
+                .and_then(|window| AnyRule::new(window, 1).ok()),
+        );
+        assert_eq!(cell.rules(), expected);
+    }
+}

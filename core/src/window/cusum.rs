@@ -1,0 +1,346 @@
+//! The cumulative sum of evidence: Page's test for "broken since some moment".
+//!
+//! One number S. A failure raises it by ln(p₁/p₀), a success lowers it by ln((1−p₀)/(1−p₁)), never below
+//! 0; the window trips when S reaches ln(calls per false trip). Here p₀ is the normal failure rate and
+//! p₁ the broken one. (E. S. Page, Continuous Inspection Schemes, Biometrika 1954. No rule with as few
+//! false trips finds out sooner in the worst case: Lorden 1971, Moustakides 1986.)
+//!
+//! S is kept in units of 1/2²⁶ of what trips (1/2²⁴ where words are narrow). The weights are rounded so
+//! that the window is never more eager than asked.
+//!
+//! | content | wide | narrow |
+//! | ------- | ---- | ------ |
+//! | S       |   26 |     24 |
+//! | when S left 0, in milliseconds | 26 | – |
+//!
+//! The time comes round after 18.6 hours. Evidence that is older, or that a reader whose clock is behind
+//! finds ahead, counts as just begun: that puts the trip off to the next failure.
+
+use crate::clock::Clock;
+use crate::settings::{ConfigError, CusumSettings, MILLION, attempt, within};
+use crate::state::CONTENT_BITS;
+use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
+use crate::window::call::Call;
+use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
+use crate::window::logarithm::log2;
+use crate::window::tagged::{own_content, update};
+
+const SUM_BITS: u32 = if WIDE { 26 } else { CONTENT_BITS };
+/// The sum that trips.
+const TRIPS_AT: Raw = 1 << SUM_BITS;
+const TIME_BITS: u32 = CONTENT_BITS - SUM_BITS;
+const TIME: Raw = (1 << TIME_BITS) - 1;
+/// The smallest weight of a success: below it rounding would count for too much.
+const LEAST_WEIGHT: u64 = 16;
+/// A quarter of the time's range.
+const MOST_SUSTAINED_MS: u32 = if WIDE { 1 << (TIME_BITS - 2) } else { 0 };
+const MOST_CALLS: u64 = 1_000_000_000_000_000;
+
+/// Trips on evidence that the dependency is broken: failures weigh for it, successes against it.
+///
+/// Three questions set it, see [`CusumSettings`]: how often does a call fail on a good day, what rate
+/// is broken, and how rarely may it be wrong. It needs no span, no minimum of calls and no estimate of
+/// the traffic: the same settings are right at one call a minute and at a million a second. Of all
+/// rules that are wrong as rarely, none finds an outage sooner in the worst case.
+///
+/// While nothing fails, a success costs a load: no store, no clock read. Any other call costs one
+/// exchange. A failure reads the clock only where the evidence must be sustained.
+///
+/// # Choosing
+///
+/// | normal | broken | calls per false trip | failures in a row that trip | calls until it trips where 50 % fail · 20 % fail |
+/// | -----: | -----: | -------------------: | --: | --: |
+/// | 1 % | 20 % | 1.2 million | 5 | 11 · 34 |
+/// | 1 % | 20 % | 66 million | 7 | 14 · 43 |
+/// | 2 % | 50 % | 485 million | 7 | 16 · 116 |
+/// | 5 % | 50 % | 8.9 million | 7 | 20 · 317 |
+///
+/// Normal is the rate on a bad but well day. Where the true rate is above it, false trips come more
+/// often than asked. Broken is the smallest rate that is worth stopping for.
+///
+/// ```
+/// use nanobreaker_core::{Breaker, Config, CusumSettings, ManualClock, Phase, window::Cusum};
+///
+/// let window = Cusum::new(CusumSettings {
+///     normal_ppm: 2_000,   // 0.2 %
+///     broken_ppm: 200_000, // 20 %
+///     calls_per_false_trip: 10_000_000,
+///     sustained_for_ms: 0,
+/// })?;
+/// let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
+/// for _ in 0..3 {
+///     breaker.allow()?.failure();
+/// }
+/// assert_eq!(breaker.phase(), Phase::Closed);
+/// breaker.allow()?.failure(); // ln(10⁷) / ln(100) = 3.5
+/// assert_eq!(breaker.phase(), Phase::Open);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Cusum(Ruled<CusumRule, 1>);
+
+impl Cusum {
+    const_unless_loom! {
+        /// Trips on the evidence that `settings` ask for.
+        ///
+        /// # Errors
+        ///
+        /// `normal` must be from 1 to 999,998 parts per million, `broken` above it and at most 999,999,
+        /// and so far above it that a success weighs anything; `calls_per_false_trip` from 2 to 10¹⁵;
+        /// `sustained_for_ms` at most 16,777,216, and 0 where words are 32 bits wide.
+        pub const fn new(settings: CusumSettings) -> Result<Self, ConfigError> {
+            Ok(Self(Ruled {
+                rule: attempt!(CusumRule::new(settings)),
+                words: Word::zeroes(),
+            }))
+        }
+    }
+}
+
+counts_by_its_inside!(Cusum);
+
+/// The rule beside its word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CusumRule {
+    /// What a failure adds.
+    pub(super) failure: u32,
+    /// What a success takes away.
+    pub(super) success: u32,
+    pub(super) sustained_for_ms: u32,
+}
+
+impl CusumRule {
+    pub(super) const fn new(settings: CusumSettings) -> Result<Self, ConfigError> {
+        let CusumSettings {
+            normal_ppm,
+            broken_ppm,
+            calls_per_false_trip: calls,
+            sustained_for_ms,
+        } = settings;
+        let most = MILLION as u64;
+        let normal = attempt!(within("normal", normal_ppm as u64, 1, most - 2));
+        let least_broken = least_broken(normal, calls);
+        let broken = attempt!(within("broken", broken_ppm as u64, least_broken, most - 1));
+        attempt!(within("calls_per_false_trip", calls, 2, MOST_CALLS));
+        let sustained = sustained_for_ms as u64;
+        attempt!(within(
+            "sustained_for_ms",
+            sustained,
+            0,
+            MOST_SUSTAINED_MS as u64
+        ));
+        Ok(Self {
+            failure: failure_weight(normal, broken, calls),
+            success: success_weight(normal, broken, calls) as u32,
+            sustained_for_ms,
+        })
+    }
+
+    /// One more failure, while the sum is `there`.
+    const fn failed(self, there: Raw, now: Raw) -> (Raw, Verdict) {
+        let (sum, began) = (there & (TRIPS_AT - 1), there >> SUM_BITS);
+        let began = if sum == 0 { now & TIME } else { began };
+        let raised = sum + self.failure as Raw;
+        if raised < TRIPS_AT {
+            return (began << SUM_BITS | raised, Verdict::Holds);
+        }
+        let passed = now.wrapping_sub(began) & TIME;
+        // So far ahead of the clock, or so long ago, that the evidence counts as just begun.
+        let is_anew = passed > TIME / 2;
+        let has_lasted = passed >= self.sustained_for_ms as Raw && !is_anew;
+        if self.sustained_for_ms == 0 || has_lasted {
+            // Not stored: it trips, and whoever comes after it trips too until the generation is over.
+            (there, Verdict::Trips)
+        } else {
+            // The sum stops where any failure trips, once the evidence has lasted.
+            let began = if is_anew { now & TIME } else { began };
+            (began << SUM_BITS | (TRIPS_AT - 1), Verdict::Holds)
+        }
+    }
+
+    /// One more success.
+    const fn succeeded(self, there: Raw) -> Raw {
+        let (sum, began) = (there & (TRIPS_AT - 1), there & !(TRIPS_AT - 1));
+        match sum.saturating_sub(self.success as Raw) {
+            0 => 0,
+            lowered => began | lowered,
+        }
+    }
+}
+
+/// A share of 2^`SUM_BITS`, in the binary logarithm's units.
+const fn scaled(numerator: u64) -> u128 {
+    (numerator as u128) << SUM_BITS
+}
+
+/// ln(p₁/p₀), as a share of what trips; rounded down.
+const fn failure_weight(normal: u32, broken: u32, calls: u64) -> u32 {
+    let log = log2(broken as u64) - log2(normal as u64);
+    // Either logarithm may be two units too small.
+    let weight = scaled(log.saturating_sub(2)) / (log2(calls) as u128 + 2);
+    if weight > TRIPS_AT as u128 {
+        TRIPS_AT as u32
+    } else {
+        weight as u32
+    }
+}
+
+/// ln((1−p₀)/(1−p₁)), as a share of what trips; rounded up. More than trips is as good as that.
+const fn success_weight(normal: u32, broken: u32, calls: u64) -> u64 {
+    let log = log2((MILLION - normal) as u64) - log2((MILLION - broken) as u64);
+    let weight = scaled(log + 2).div_ceil(log2(calls) as u128);
+    if weight > TRIPS_AT as u128 {
+        TRIPS_AT as u64
+    } else {
+        weight as u64
+    }
+}
+
+/// The smallest broken rate, in parts per million, at which a success weighs enough beside `normal`.
+const fn least_broken(normal: u32, calls: u64) -> u64 {
+    let calls = if calls < 2 { 2 } else { calls };
+    let (mut too_near, mut enough) = (normal, MILLION - 1);
+    while enough - too_near > 1 {
+        let middle = too_near + (enough - too_near) / 2;
+        if success_weight(normal, middle, calls) < LEAST_WEIGHT {
+            too_near = middle;
+        } else {
+            enough = middle;
+        }
+    }
+    enough as u64
+}
+
+impl Rule for CusumRule {
+    #[inline]
+    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
+        let Some(word) = words.first() else {
+            return Verdict::Holds;
+        };
+        // Relaxed: only what its own generation counted is read from it, and nothing is written.
+        if !bad && own_content(word.load(Ordering::Relaxed), call) == 0 {
+            return Verdict::Holds;
+        }
+        let now = if bad && self.sustained_for_ms > 0 {
+            call.now()
+        } else {
+            0
+        };
+        update(word, call, |there| {
+            if bad {
+                self.failed(there, now)
+            } else {
+                (self.succeeded(there), Verdict::Holds)
+            }
+        })
+        .unwrap_or(Verdict::Stale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn settings(
+        normal_ppm: u32,
+        broken_ppm: u32,
+        calls_per_false_trip: u64,
+    ) -> CusumSettings {
+        CusumSettings {
+            normal_ppm,
+            broken_ppm,
+            calls_per_false_trip,
+            sustained_for_ms: 0,
+        }
+    }
+
+    #[test]
+    fn weights_are_the_logarithms_rounded_to_the_cautious_side() {
+        let rates = [
+            1, 2, 999, 1_000, 2_000, 10_000, 20_000, 50_000, 200_000, 500_000, 900_000, 999_998,
+            999_999,
+        ];
+        for calls in [2, 10, 1_000, 10_000_000, 485_165_195, MOST_CALLS] {
+            for normal in rates {
+                for broken in rates {
+                    let Ok(rule) = CusumRule::new(settings(normal, broken, calls)) else {
+                        continue;
+                    };
+                    let (p0, p1) = (f64::from(normal) / 1e6, f64::from(broken) / 1e6);
+                    let unit = TRIPS_AT as f64 / (calls as f64).ln();
+                    let failure = ((p1.ln() - p0.ln()) * unit).min(TRIPS_AT as f64);
+                    let success = (((1.0 - p0) / (1.0 - p1)).ln() * unit).min(TRIPS_AT as f64);
+                    let off = |weight: u32, exact: f64| f64::from(weight) - exact;
+                    assert!(
+                        (-1.01..=0.01).contains(&off(rule.failure, failure)),
+                        "{normal} {broken} {calls}"
+                    );
+                    assert!(
+                        (-0.01..=1.01).contains(&off(rule.success, success)),
+                        "{normal} {broken} {calls}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_setting_is_refused_by_name() {
+        let refused = |settings| CusumRule::new(settings).unwrap_err().field();
+        assert_eq!(refused(settings(0, 500_000, 1_000)), "normal");
+        assert_eq!(refused(settings(999_999, 999_999, 1_000)), "normal");
+        assert_eq!(refused(settings(5_000, 5_000, 1_000)), "broken");
+        assert_eq!(refused(settings(5_000, 1_000_000, 1_000)), "broken");
+        assert_eq!(refused(settings(5_000, 50_000, 1)), "calls_per_false_trip");
+        assert_eq!(
+            refused(settings(5_000, 50_000, MOST_CALLS + 1)),
+            "calls_per_false_trip"
+        );
+        let sustained_for_ms = MOST_SUSTAINED_MS + 1;
+        let too_long = CusumSettings {
+            sustained_for_ms,
+            ..settings(5_000, 50_000, 1_000)
+        };
+        assert_eq!(refused(too_long), "sustained_for_ms");
+    }
+
+    #[test]
+    fn rates_too_near_to_each_other_are_refused_with_the_nearest_that_is_allowed() {
+        let error = CusumRule::new(settings(1_000, 1_001, MOST_CALLS)).unwrap_err();
+        assert_eq!(error.field(), "broken");
+        let nearest = error.minimum() as u32;
+        assert!(CusumRule::new(settings(1_000, nearest, MOST_CALLS)).is_ok());
+        if nearest > 1_001 {
+            assert!(CusumRule::new(settings(1_000, nearest - 1, MOST_CALLS)).is_err());
+        }
+    }
+
+    #[test]
+    fn one_failure_trips_where_it_is_evidence_enough() {
+        let rule = CusumRule::new(settings(1, 999_999, 2)).unwrap();
+        assert_eq!(rule.failed(0, 0).1, Verdict::Trips);
+    }
+
+    #[test]
+    fn evidence_must_have_been_mounting_for_as_long_as_asked() {
+        if !WIDE {
+            return; // refused there, see above
+        }
+        let sustained = CusumSettings {
+            sustained_for_ms: 20,
+            ..settings(20_000, 500_000, 485_165_195)
+        };
+        let rule = CusumRule::new(sustained).unwrap();
+        let mut there = 0;
+        for _ in 0..100 {
+            let (next, verdict) = rule.failed(there, 1_000);
+            assert_eq!(verdict, Verdict::Holds);
+            there = next;
+        }
+        assert_eq!(rule.failed(there, 1_019).1, Verdict::Holds);
+        assert_eq!(rule.failed(there, 1_020).1, Verdict::Trips);
+        let (anew, verdict) = rule.failed(there, 900);
+        assert_eq!(verdict, Verdict::Holds, "a clock behind the first failure");
+        assert_eq!(rule.failed(anew, 920).1, Verdict::Trips);
+    }
+}

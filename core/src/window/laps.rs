@@ -1,0 +1,179 @@
+//! Buckets of time, used again every lap, and how a word tells in which lap it was written.
+//!
+//! | bucket's content | wide | narrow |
+//! | ---------------- | ---- | ------ |
+//! | count            |   44 |     22 |
+//! | lap              |    8 |      2 |
+//!
+//! The highest bit of a lap's number tells its half turn. Where words are narrow and a lap takes less
+//! than 128 ms, its number takes some of the count's bits: then the half turns fit into their word.
+
+use crate::state::{CONTENT_BITS, MAX_CONTENT};
+use crate::sync::{Raw, WIDE, Word};
+use crate::window::call::Call;
+use crate::window::divisor::Divisor;
+use crate::window::turn::{Halves, Turned, turn_to};
+
+const LAP_BITS: u32 = if WIDE { 8 } else { 2 };
+/// The shortest lap whose half turns, in so many bits, the turn's content can hold.
+const SHORTEST_LAP_MS: u32 = if WIDE { 1 } else { 128 };
+
+/// How time is cut into buckets and laps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Laps {
+    bucket_ms: Divisor,
+    /// All buckets: how long a lap takes.
+    lap_ms: Divisor,
+    buckets: u32,
+    count_bits: u32,
+}
+
+/// A reading's place among the buckets.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) slot: usize,
+    pub(super) lap: Raw,
+}
+
+impl Laps {
+    pub(super) const fn new(bucket_ms: u32, buckets: u32) -> Self {
+        let lap_ms = bucket_ms.wrapping_mul(buckets);
+        Self {
+            bucket_ms: Divisor::new(bucket_ms),
+            lap_ms: Divisor::new(lap_ms),
+            buckets,
+            count_bits: count_bits(lap_ms),
+        }
+    }
+
+    pub(super) const fn bucket_ms(self) -> u32 {
+        self.bucket_ms.by()
+    }
+
+    pub(super) const fn buckets(self) -> u32 {
+        self.buckets
+    }
+
+    #[inline]
+    pub(super) fn place(self, now: Raw) -> Place {
+        // Two divisions of the same number, so that a processor can make them at once.
+        let (bucket, lap) = (self.bucket_ms.quotient(now), self.lap_ms.quotient(now));
+        Place {
+            slot: bucket.wrapping_sub(lap.wrapping_mul(Raw::from(self.buckets))) as usize,
+            lap,
+        }
+    }
+
+    /// The largest count of a bucket.
+    pub(super) const fn most_calls(self) -> Raw {
+        (1 << self.count_bits) - 1
+    }
+
+    /// The whole number of a word's lap, which is of the half turn of `now` or of the one before it,
+    /// and the calls that it counts.
+    #[inline]
+    pub(super) const fn lap_and_calls(self, content: Raw, now: Place) -> (Raw, Raw) {
+        let number = content >> self.count_bits;
+        let half = self.half(now);
+        let is_odd = number >> self.half_bits() & 1;
+        let whole = half.wrapping_sub((is_odd ^ half) & 1) << self.half_bits();
+        let lap = whole | number & ((1 << self.half_bits()) - 1);
+        (lap, content & self.most_calls())
+    }
+
+    /// The lap's number, in its place within a word.
+    pub(super) const fn label(self, lap: Raw) -> Raw {
+        (lap << self.count_bits) & MAX_CONTENT
+    }
+
+    /// Bits of a lap's number in a word, less the one that tells half turns apart.
+    const fn half_bits(self) -> u32 {
+        CONTENT_BITS - self.count_bits - 1
+    }
+
+    /// The half turn that `place` lies in.
+    pub(super) const fn half(self, place: Place) -> Raw {
+        place.lap >> self.half_bits()
+    }
+
+    /// Brings `words` to the half turn of `place`, see [`turn_to`].
+    #[inline]
+    pub(super) fn turn<'a, C>(
+        self,
+        turn: &Word,
+        words: impl Iterator<Item = &'a Word> + Clone,
+        place: Place,
+        was_set_back: bool,
+        call: &Call<'_, C>,
+    ) -> Turned {
+        let halves = Halves {
+            odd: 1 << (CONTENT_BITS - 1),
+            range: MAX_CONTENT,
+            keeps_newer: false,
+        };
+        let (half, empty) = (self.half(place), self.label(place.lap));
+        turn_to(turn, half, was_set_back, halves, empty, words, call)
+    }
+}
+
+/// Bits of a bucket's count where a lap takes `lap_ms`.
+const fn count_bits(lap_ms: u32) -> u32 {
+    let mut bits = CONTENT_BITS - LAP_BITS;
+    let mut shortest = SHORTEST_LAP_MS;
+    while shortest > 1 && lap_ms < shortest {
+        bits -= 1;
+        shortest /= 2;
+    }
+    bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lap_comes_back_from_its_label_in_its_own_half_turn_and_in_the_next() {
+        for (bucket_ms, buckets) in [(1, 1), (1, 7), (100, 10), (1_000, 60), (1 << 26, 1)] {
+            let laps = Laps::new(bucket_ms, buckets);
+            let lap_ms = Raw::from(bucket_ms * buckets);
+            let half = 1 << laps.half_bits();
+            for lap in [0, 1, half - 1, half, 2 * half, 1_000, Raw::MAX / lap_ms] {
+                for later in [0, 1, half - 1, half] {
+                    let Some(now) = lap
+                        .checked_add(later)
+                        .filter(|lap| *lap <= Raw::MAX / lap_ms)
+                    else {
+                        continue;
+                    };
+                    let now = Place { slot: 0, lap: now };
+                    if laps.half(now) - (lap >> laps.half_bits()) <= 1 {
+                        assert_eq!(laps.lap_and_calls(laps.label(lap) | 1, now), (lap, 1));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_half_turn_fits_into_its_word() {
+        for lap_ms in (1..=300).chain([1_000, 60_000, 1 << 26]) {
+            let laps = Laps::new(lap_ms, 1);
+            assert!(
+                laps.half(laps.place(Raw::MAX)) <= MAX_CONTENT || WIDE,
+                "{lap_ms}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_place_is_the_rest_of_a_division() {
+        let laps = Laps::new(100, 10);
+        for now in [0, 99, 100, 999, 1_000, 123_456] {
+            let place = laps.place(now);
+            assert_eq!(
+                (place.slot as Raw, place.lap),
+                (now / 100 % 10, now / 1_000)
+            );
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A window whose settings are known when the program is compiled.
+
+use core::marker::PhantomData;
+
+use crate::clock::Clock;
+use crate::outcome::Outcome;
+use crate::settings::{Config, Settings};
+use crate::state::State;
+use crate::sync::{Word, const_unless_loom};
+use crate::window::any::AnyRule;
+use crate::window::call::Call;
+use crate::window::judge::{Judge, Rule, Verdict};
+use crate::window::tagged::sweep;
+
+/// Settings that belong to a type, for [`Fixed`].
+pub trait Preset {
+    /// The settings. One that is outside its limits does not compile; nor does a window for slow calls.
+    const SETTINGS: Settings;
+}
+
+/// A window with the settings of the type `P`: a breaker of it holds no settings at all, and the compiler
+/// leaves out whatever they do not need. For firmware, where each field costs flash.
+///
+/// `WORDS` words hold the window, as in [`AnyWindow`](super::AnyWindow): as many as the threshold for
+/// a failure ring, 1 for failures in a row, for a cumulative sum and for few calls. The breaker is given
+/// `()` in the place of a configuration.
+///
+/// ```
+/// use nanobreaker_core::window::{Fixed, Preset};
+/// use nanobreaker_core::{Breaker, Config, ManualClock, Settings, WindowSettings};
+///
+/// struct Radio;
+/// impl Preset for Radio {
+///     const SETTINGS: Settings = Settings {
+///         window: WindowSettings::Failures { threshold: 3, within_ms: 10_000 },
+///         opening: Config::builder().open_for_ms(5_000),
+///         ..Settings::DEFAULT
+///     };
+/// }
+/// static RADIO: Breaker<Fixed<Radio, 3>, ManualClock> =
+///     Breaker::new(Fixed::new(), (), ManualClock::new(0));
+/// # assert!(RADIO.allow().is_ok());
+/// ```
+#[derive(Debug)]
+pub struct Fixed<P, const WORDS: usize> {
+    words: [Word; WORDS],
+    preset: PhantomData<fn() -> P>,
+}
+
+impl<P: Preset, const WORDS: usize> Fixed<P, WORDS> {
+    const RULE: AnyRule = match AnyRule::new(P::SETTINGS.window, WORDS) {
+        Ok(rule) => rule,
+        Err(error) => error.fail_to_compile(),
+    };
+    const CONFIG: Config = match P::SETTINGS.opening.build() {
+        Ok(config) => config,
+        Err(error) => error.fail_to_compile(),
+    };
+
+    const_unless_loom! {
+        /// An empty window.
+        pub const fn new() -> Self {
+            const {
+                assert!(WORDS > 0, "a window takes at least one word");
+                assert!(P::SETTINGS.slow_window.is_none(), "a preset has no window for slow calls");
+                let _ = (Self::RULE, Self::CONFIG);
+            }
+            Self {
+                words: Word::zeroes(),
+                preset: PhantomData,
+            }
+        }
+    }
+}
+
+impl<P: Preset, const WORDS: usize> Default for Fixed<P, WORDS> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
+    type Config = ();
+
+    #[inline]
+    fn config(&self, (): &(), _: &Word, _: State) -> Result<Config, State> {
+        Ok(Self::CONFIG)
+    }
+
+    #[inline]
+    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
+        Self::RULE.count(&self.words, outcome != Outcome::Success, call)
+    }
+
+    fn sweep<C>(&self, call: &Call<'_, C>) {
+        sweep(&self.words, call);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Breaker, ManualClock, Phase, WindowSettings};
+
+    struct Sensor;
+
+    impl Preset for Sensor {
+        const SETTINGS: Settings = Settings {
+            window: WindowSettings::Failures {
+                threshold: 2,
+                within_ms: 1_000,
+            },
+            opening: Config::builder().open_for_ms(250).probe_successes(2),
+            ..Settings::DEFAULT
+        };
+    }
+
+    #[test]
+    fn a_preset_is_judged_by_its_types_settings() {
+        let breaker: Breaker<Fixed<Sensor, 2>, _> =
+            Breaker::new(Fixed::new(), (), ManualClock::new(0));
+        assert_eq!(breaker.config().open_for_ms(), 250);
+        breaker.allow().unwrap().failure();
+        breaker.clock().advance(1_001);
+        breaker.allow().unwrap().failure();
+        assert_eq!(breaker.phase(), Phase::Closed);
+        breaker.allow().unwrap().failure();
+        assert_eq!(breaker.phase(), Phase::Open);
+        breaker.clock().advance(250);
+        breaker.allow().unwrap().success();
+        assert_eq!(breaker.phase(), Phase::HalfOpen);
+        breaker.allow().unwrap().success();
+        assert_eq!(breaker.phase(), Phase::Closed);
+    }
+}

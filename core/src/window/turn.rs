@@ -1,0 +1,142 @@
+//! Which half turn of a field's range the words of a window are in.
+//!
+//! A stamp or the number of a lap has few bits where words are narrow, and comes round again. So a
+//! window that keeps them has a word of its own that counts half turns of that range. Whoever finds it
+//! behind the clock empties what is a whole half turn old, and then moves it on. Words that are left
+//! are of this half turn or of the last one, and the highest bit of their stamp tells which.
+//!
+//! The rule of all windows holds here too, with half turns in the place of generations: who changes
+//! another word asks, after it loaded that word, whether the turn is still the same.
+
+use crate::state::{content, tag, tagged};
+use crate::sync::{Ordering, Raw, Word};
+use crate::window::call::Call;
+
+/// What is the same for all words of a window: how half turns are told from their content.
+#[derive(Clone, Copy)]
+pub(super) struct Halves {
+    /// The bit of a content that says whether its half turn is an odd one.
+    pub(super) odd: Raw,
+    /// Half turns that the clock can tell apart, less one.
+    pub(super) range: Raw,
+    /// Whether words of the next half turn have a meaning in this one, after the clock was set back.
+    pub(super) keeps_newer: bool,
+}
+
+/// Where a reading of the clock stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub(super) enum Turned {
+    /// In the half turn that the words are in.
+    Here,
+    /// Before it.
+    Behind,
+    /// The call's generation is over.
+    Stale,
+}
+
+/// Moves `turn` on to `half`, and empties the words that are too old for it. An emptied word is given
+/// the content `empty`: one that is of this half turn, so that the word surely changes.
+///
+/// A turn that is ahead of `half` is taken back only where `was_set_back`.
+#[inline]
+pub(super) fn turn_to<'a, C>(
+    turn: &Word,
+    half: Raw,
+    was_set_back: bool,
+    halves: Halves,
+    empty: Raw,
+    words: impl Iterator<Item = &'a Word> + Clone,
+    call: &Call<'_, C>,
+) -> Turned {
+    let mine = tagged(call.generation(), half);
+    // Acquire: who finds the turn here finds the words emptied.
+    let seen = turn.first_load(Ordering::Acquire);
+    if seen == mine {
+        Turned::Here
+    } else {
+        move_on(turn, seen, mine, was_set_back, halves, empty, words, call)
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[allow(clippy::too_many_arguments, reason = "the rest of `turn_to`")]
+fn move_on<'a, C>(
+    turn: &Word,
+    mut seen: Raw,
+    mine: Raw,
+    was_set_back: bool,
+    halves: Halves,
+    empty: Raw,
+    words: impl Iterator<Item = &'a Word> + Clone,
+    call: &Call<'_, C>,
+) -> Turned {
+    while seen != mine {
+        let ahead = content(seen).wrapping_sub(content(mine)) & halves.range;
+        let is_own = tag(seen) == call.generation();
+        if is_own && ahead <= halves.range / 2 && !was_set_back {
+            return Turned::Behind;
+        }
+        if !is_own && !call.is_current() {
+            return Turned::Stale;
+        }
+        if is_own {
+            // Words of the last half turn stay where this is the next one.
+            let kept = match ahead {
+                1 if halves.keeps_newer => Kept::All,
+                _ if ahead == halves.range => Kept::Parity(content(seen) & 1 != 0),
+                _ => Kept::None,
+            };
+            for word in words.clone() {
+                empty_unless(kept, word, (turn, seen), halves.odd, empty, call);
+            }
+        }
+        // Release: pairs with the acquire of `turn_to`. Acquire on refusal: as there.
+        match turn.exchange(seen, mine, Ordering::Release, Ordering::Acquire) {
+            Ok(()) => break,
+            Err(now) => seen = now,
+        }
+    }
+    Turned::Here
+}
+
+/// Which words stay as they are.
+#[derive(Clone, Copy)]
+enum Kept {
+    All,
+    /// Those of odd half turns, or of even ones.
+    Parity(bool),
+    None,
+}
+
+/// Empties one word, for as long as the turn is what it was.
+fn empty_unless<C>(
+    kept: Kept,
+    word: &Word,
+    (turn, seen_turn): (&Word, Raw),
+    odd: Raw,
+    empty: Raw,
+    call: &Call<'_, C>,
+) {
+    // Orderings: the rule of all windows, see `tagged`.
+    let mut seen = word.first_load(Ordering::Acquire);
+    loop {
+        let is_kept = match kept {
+            Kept::All => true,
+            Kept::Parity(is_odd) => (seen & odd != 0) == is_odd,
+            Kept::None => false,
+        };
+        // Relaxed: ordered behind the acquire load of the word. A word of the next half turn was
+        // stored by a thread that had seen the turn there.
+        let stands = turn.load(Ordering::Relaxed) == seen_turn;
+        if tag(seen) != call.generation() || is_kept || !stands {
+            return;
+        }
+        let new = tagged(call.generation(), empty);
+        match word.exchange(seen, new, Ordering::Release, Ordering::Acquire) {
+            Ok(()) => return,
+            Err(now) => seen = now,
+        }
+    }
+}

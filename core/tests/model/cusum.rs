@@ -1,0 +1,96 @@
+//! The cumulative sum, in the units that its documentation names.
+//!
+//! Its weights are rounded to the cautious side, by up to two units. A [`Cusum`] goes on with each
+//! pair of weights that this allows.
+
+use nanobreaker_core::CusumSettings;
+
+use super::settings::WIDE;
+use super::time::Moment;
+use super::window::Verdicts;
+
+/// The sum that trips.
+const TRIPS_AT: i64 = if WIDE { 1 << 26 } else { 1 << 24 };
+/// The time of the first evidence comes round after so many milliseconds.
+const RANGE_MS: i128 = 1 << 26;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Cusum {
+    sustained_for_ms: i128,
+    sums: Vec<Sum>,
+}
+
+/// One sum, by one pair of weights.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Sum {
+    failure: i64,
+    success: i64,
+    sum: i64,
+    /// When it left 0.
+    began: Moment,
+}
+
+impl Cusum {
+    pub fn new(settings: CusumSettings) -> Self {
+        let rate = |ppm: u32| f64::from(ppm) / 1e6;
+        let (normal, broken) = (rate(settings.normal_ppm), rate(settings.broken_ppm));
+        let unit = TRIPS_AT as f64 / (settings.calls_per_false_trip as f64).ln();
+        let failure = (broken / normal).ln() * unit;
+        let success = ((1.0 - normal) / (1.0 - broken)).ln() * unit;
+        // The logarithms here are exact to far less than a thousandth of a unit.
+        let (failure, success) = ((failure + 1e-3).floor(), (success - 1e-3).ceil());
+        let sums = [0, 1].into_iter().flat_map(|less| {
+            [0, 1].map(|more| Sum {
+                failure: (failure as i64 - less).min(TRIPS_AT),
+                success: (success as i64 + more).min(TRIPS_AT),
+                sum: 0,
+                began: 0,
+            })
+        });
+        Self {
+            sustained_for_ms: settings.sustained_for_ms.into(),
+            sums: sums.collect(),
+        }
+    }
+
+    pub fn take_in(&mut self, bad: bool, now: Moment) -> Verdicts {
+        if !bad {
+            for sum in &mut self.sums {
+                sum.sum = (sum.sum - sum.success).max(0);
+            }
+            return Verdicts::exactly(false);
+        }
+        let sustained_for = self.sustained_for_ms;
+        let trips: Vec<bool> = self
+            .sums
+            .iter_mut()
+            .map(|sum| sum.fail(now, sustained_for))
+            .collect();
+        Verdicts::between(trips.iter().all(|trips| *trips), trips.contains(&true))
+    }
+}
+
+impl Sum {
+    /// One more failure; whether it trips.
+    fn fail(&mut self, now: Moment, sustained_for: i128) -> bool {
+        if self.sum == 0 {
+            self.began = now;
+        }
+        let raised = self.sum + self.failure;
+        if raised < TRIPS_AT {
+            self.sum = raised;
+            return false;
+        }
+        if sustained_for == 0 {
+            return true;
+        }
+        // One failure below what trips, however many there were.
+        self.sum = TRIPS_AT - 1;
+        let passed = (now - self.began).rem_euclid(RANGE_MS);
+        if passed >= RANGE_MS / 2 {
+            self.began = now;
+            return false;
+        }
+        passed >= sustained_for
+    }
+}

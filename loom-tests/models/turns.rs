@@ -1,0 +1,125 @@
+//! Promises 3 and 4 where a stamp or a lap comes round: whoever finds the words a half turn behind empties
+//! what is too old, and moves them on. Calls beside that are neither lost nor counted anew.
+
+use nanobreaker_core::window::Window;
+use nanobreaker_core::{Config, Outcome, Phase};
+
+use crate::explore::{Bound, WIDELY, model};
+use crate::rig::{Rig, config};
+use crate::windows::{WITHIN_MS, for_each_window};
+
+/// Half a turn of each window at once: of a narrow stamp, and of a lap's number in either width.
+const HALF_MS: u64 = 125 * (1 << 22);
+
+const _: () = assert!(
+    HALF_MS % (128 * WITHIN_MS) == 0 && HALF_MS % (1 << 22) == 0,
+    "a multiple of every half turn"
+);
+
+/// Two failures, one on either side of the turn or both behind it, are two within the window.
+fn failures_at_the_turn_trip<W: Window<Settings = Config> + Send + Sync + 'static>(
+    window: fn(u32) -> W,
+) {
+    model(WIDELY, move || {
+        Rig::new(window(2), config())
+            .when_it_is(HALF_MS - 1)
+            .with_tokens(2)
+            .in_moving_time()
+    })
+    .threads([
+        |rig| rig.record(0, Outcome::Failure),
+        |rig| {
+            rig.at(HALF_MS);
+            rig.record(1, Outcome::Failure)
+        },
+    ])
+    .end(|rig, _| {
+        assert_eq!(rig.phase(), Phase::Open, "a lost trip");
+        rig.told()[0].0
+    })
+    .exactly([0, 1]);
+}
+// The ring stands for the windows of time here and below: they turn by the same function, and theirs would
+// take minutes.
+for_each_window!(failures_at_the_turn_trip: failures);
+
+/// What was counted a whole turn ago has the same stamp or lap. Two calls at once find it and empty it; it
+/// does not count, and they do.
+fn failures_of_the_last_turn_are_gone<W: Window<Settings = Config> + Send + Sync + 'static>(
+    window: fn(u32) -> W,
+) {
+    model(WIDELY, move || {
+        let rig = Rig::new(window(4), config());
+        rig.fail();
+        rig.fail();
+        rig.with_tokens(2).when_it_is(2 * HALF_MS)
+    })
+    .threads([
+        |rig| {
+            rig.record(0, Outcome::Failure);
+        },
+        |rig| {
+            rig.record(1, Outcome::Failure);
+        },
+    ])
+    .end(|rig, _| rig.failures_to_trip())
+    .exactly([2]);
+}
+for_each_window!(failures_of_the_last_turn_are_gone: failures);
+
+/// The same where the first one to come stops for ever at any step of emptying them.
+fn a_turn_that_stops_is_made_by_the_next<W: Window<Settings = Config> + Send + Sync + 'static>(
+    window: fn(u32) -> W,
+) {
+    model(WIDELY, move || {
+        let rig = Rig::new(window(3), config());
+        rig.fail();
+        rig.fail();
+        rig.with_tokens(2).when_it_is(2 * HALF_MS)
+    })
+    .threads([
+        |rig| {
+            rig.record(0, Outcome::Failure);
+        },
+        |rig| {
+            rig.record(1, Outcome::Failure);
+        },
+    ])
+    .end_where_the_first_stops(|rig, _| rig.failures_to_trip())
+    // Whether the one that stopped had counted.
+    .exactly([1, 2]);
+}
+for_each_window!(a_turn_that_stops_is_made_by_the_next: failures);
+
+/// A thread stalls while the words turn once, and again while they turn once more: its failure counts with
+/// the time that it ended up with, or is as old as it was. The newest failure always counts.
+fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sync + 'static>(
+    window: fn(u32) -> W,
+) {
+    // Bound: two stalls take three preemptions, and there are ten thousand executions.
+    model(Bound::Preemptions(3), move || {
+        Rig::new(window(2), config())
+            .with_tokens(1)
+            .in_moving_time()
+    })
+    .threads([
+        |rig| {
+            rig.record(0, Outcome::Failure);
+        },
+        |rig| {
+            for turn in 1..=2 {
+                rig.at(turn * HALF_MS);
+                rig.fail();
+            }
+        },
+    ])
+    .end(|rig, _| {
+        let tripped = rig.phase();
+        if tripped == Phase::Closed {
+            assert_eq!(rig.failures_to_trip(), 1, "the newest failure counts");
+        }
+        tripped
+    })
+    .exactly([Phase::Closed, Phase::Open]);
+}
+for_each_window!(a_failure_that_stalls_over_two_turns: failures);

@@ -1,0 +1,59 @@
+//! Opens the logs that the arguments name, with a progress bar on a terminal.
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::arguments::Logs;
+use crate::failure::Failure;
+use crate::reading::{Keys, Notes, Ordered, total_bytes};
+use crate::report;
+
+/// Opens the logs; no more than `most_keys` keys get a breaker, whatever the arguments say.
+pub(crate) fn open(logs: &Logs, most_keys: usize) -> Result<(Ordered, ProgressBar), Failure> {
+    let progress = progress(logs);
+    let keys = Keys::new(most_keys.min(logs.max_keys as usize));
+    let ordered = Ordered::open(
+        &logs.paths,
+        logs.sort as usize,
+        &logs.reading(),
+        logs.between(),
+        Notes::new(keys, logs.max_malformed),
+        &progress,
+    )?;
+    Ok((ordered, progress))
+}
+
+/// Drawn to standard error, and only where that is a terminal.
+fn progress(logs: &Logs) -> ProgressBar {
+    if logs.quiet {
+        return ProgressBar::hidden();
+    }
+    let template = "{wide_bar} {bytes} of {total_bytes}, {eta} left";
+    match (
+        total_bytes(&logs.paths),
+        ProgressStyle::with_template(template),
+    ) {
+        (Some(bytes), Ok(style)) => ProgressBar::new(bytes).with_style(style),
+        _ => ProgressBar::new_spinner(),
+    }
+}
+
+/// Refuses what was read where there are no calls, too much of it is malformed, or the field is missing that
+/// was to tell the breakers apart: nobody wants what one breaker for all calls would do without having asked
+/// for it.
+pub(crate) fn check(logs: &Logs, notes: &Notes) -> Result<(), Failure> {
+    if notes.logs.iter().all(|log| log.calls == 0) {
+        return Err(no_calls(notes));
+    }
+    notes.check_shares()?;
+    match &logs.key_field {
+        Some(name) if notes.keys.len() > 0 && notes.keys.all_missing() => {
+            Err(Failure::NoKey(name.clone()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says what became of the lines, if there were any.
+pub(crate) fn no_calls(notes: &Notes) -> Failure {
+    Failure::NoCalls(report::skipped_lines(notes))
+}

@@ -1,0 +1,88 @@
+//! How large a configuration may be. A file of settings is small; one that is not comes from someone else,
+//! and the readers of some formats can be made to take any time and memory by it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A catalogue of ten thousand breakers is smaller.
+const MOST_BYTES: u64 = 1 << 20;
+/// Tables within tables. A catalogue has three.
+const DEEPEST: usize = 16;
+
+/// The text of a file, if it is not too large.
+pub(super) fn text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?
+        .take(MOST_BYTES + 1)
+        .read_to_string(&mut text)?;
+    if read as u64 > MOST_BYTES {
+        let problem = format!("larger than {MOST_BYTES} bytes: is this a file of settings?");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+    }
+    Ok(text)
+}
+
+/// Refuses what settings have no use for: depth, and YAML's aliases, which can stand for anything.
+pub(super) fn check(text: &str, is_yaml: bool) -> Result<(), String> {
+    let (mut open, mut deepest) = (0_usize, 0);
+    let mut quote = None;
+    for byte in text.bytes() {
+        match (byte, quote) {
+            (b'\n', _) => quote = None,
+            (byte, Some(opened)) if byte == opened => quote = None,
+            (_, Some(_)) => {}
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (b'{' | b'[', None) => {
+                open += 1;
+                deepest = deepest.max(open);
+            }
+            (b'}' | b']', None) => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    if is_yaml {
+        for (number, line) in (1..).zip(text.lines()) {
+            if let Some(what) = anchor(line) {
+                return Err(format!(
+                    "line {number}: {what:?} is an anchor or an alias, and settings have none"
+                ));
+            }
+            let blanks = line.len() - line.trim_start_matches([' ', '-', '?']).len();
+            // Each level is indented by one at least.
+            if blanks > 4 * DEEPEST && !line.trim().is_empty() {
+                return Err(format!("line {number}: deeper than {DEEPEST} levels"));
+            }
+        }
+    }
+    if deepest > DEEPEST {
+        return Err(format!("deeper than {DEEPEST} levels"));
+    }
+    Ok(())
+}
+
+/// The anchor or alias that a value of this line begins with.
+fn anchor(line: &str) -> Option<&str> {
+    let mut words = line.split([' ', '\t', ',', '[', '{', ':']);
+    words.find(|word| word.len() > 1 && word.starts_with(['&', '*']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_settings_have_no_use_for_is_refused() {
+        let bomb = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n";
+        assert!(check(bomb, true).unwrap_err().contains("line 1: \"&a\""));
+        let deep = format!("a = {}1{}", "[".repeat(100), "]".repeat(100));
+        assert!(check(&deep, false).unwrap_err().contains("deeper"));
+        let deep: String = (0..100)
+            .map(|depth| format!("{}a:\n", " ".repeat(depth)))
+            .collect();
+        assert!(check(&deep, true).unwrap_err().contains("deeper"));
+        let catalogue =
+            "breakers:\n  payments:\n    window: {kind: consecutive}\n    open_for: 5s\n";
+        assert_eq!(check(catalogue, true), Ok(()));
+    }
+}

@@ -1,0 +1,103 @@
+//! What a file says about breakers: the settings of one, or a catalogue of many. Its extension tells
+//! the format: JSON, YAML, or else TOML.
+
+mod bounds;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use config::{Config, File, FileFormat};
+
+use nanobreaker::PartialSettings;
+use nanobreaker::catalog::Catalog;
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use crate::failure::Failure;
+
+/// The tables of a catalogue, none of which is a setting of one breaker.
+const CATALOG_TABLES: [&str; 3] = ["defaults", "profiles", "breakers"];
+
+/// The settings of every breaker, checked.
+#[derive(Clone, Debug)]
+pub(crate) enum Configuration {
+    /// The same for all keys.
+    One(PartialSettings),
+    /// A key has the settings of the breaker of that name, or the defaults.
+    Many(Catalog),
+}
+
+impl Default for Configuration {
+    /// What a shared breaker does where nothing is set.
+    fn default() -> Self {
+        Self::One(PartialSettings::default())
+    }
+}
+
+impl Configuration {
+    /// Reads and checks a file.
+    pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
+        let shown = path.display().to_string();
+        let text = bounds::text(path).map_err(|error| Failure::File {
+            path: shown.clone(),
+            error,
+        })?;
+        let read = |problem: String| Failure::Syntax {
+            path: shown.clone(),
+            problem: problem.trim_end().to_owned(),
+        };
+        let format = Format::of(path);
+        bounds::check(&text, format == Format::Yaml).map_err(read)?;
+        let tables: BTreeMap<String, IgnoredAny> = format.parse(&text).map_err(read)?;
+        if tables.is_empty() {
+            // Whoever names a file that says nothing has named another than was meant.
+            let problem = "it says nothing; where the defaults are meant, replay has --default";
+            return Err(read(problem.to_owned()));
+        }
+        if CATALOG_TABLES.iter().any(|name| tables.contains_key(*name)) {
+            return format.parse(&text).map(Self::Many).map_err(read);
+        }
+        let settings: PartialSettings = format.parse(&text).map_err(read)?;
+        match settings.complete() {
+            Ok(_) => Ok(Self::One(settings)),
+            Err(error) => Err(Failure::Settings { path: shown, error }),
+        }
+    }
+
+    /// The settings of the breaker for this key.
+    pub(crate) fn settings(&self, key: &str) -> PartialSettings {
+        match self {
+            Self::One(settings) => *settings,
+            Self::Many(catalog) => catalog.settings(key),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Toml,
+    Json,
+    Yaml,
+}
+
+impl Format {
+    fn of(path: &Path) -> Self {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("json") => Self::Json,
+            Some("yaml" | "yml") => Self::Yaml,
+            _ => Self::Toml,
+        }
+    }
+
+    /// Errors show line and column, or the key.
+    fn parse<T: DeserializeOwned>(self, text: &str) -> Result<T, String> {
+        match self {
+            Self::Toml => toml::from_str(text).map_err(|error| error.to_string()),
+            Self::Json => serde_json::from_str(text).map_err(|error| error.to_string()),
+            Self::Yaml => Config::builder()
+                .add_source(File::from_str(text, FileFormat::Yaml))
+                .build()
+                .and_then(Config::try_deserialize)
+                .map_err(|error| error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The combined (or common) log format of nginx, Apache, Tomcat and Traefik, with a duration in it.
+//!
+//! `host ident user [time] "request" status bytes "referer" "agent" … duration …`. A client chooses the
+//! user, the request line and whatever is quoted behind it. So the request is found by the first quote
+//! (servers escape those in a user's name), and words are counted from there.
+
+use memchr::memrchr;
+
+use crate::reading::dates::Dates;
+use crate::reading::layouts::words::{Places, Words, closing_quote, request};
+use crate::reading::malformed::Malformed;
+use crate::reading::record::Record;
+use crate::reading::rules::Ending;
+use crate::reading::value::{Scale, Value};
+
+/// Where the duration stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// So many words after the request line: 0 is the status.
+    After(usize),
+    /// So many words from the line's start on, before the time.
+    Before(usize),
+    /// In a word such as `rt=0.123`.
+    Named(String),
+}
+
+/// Which word of a line is what.
+#[derive(Clone, Debug)]
+pub(crate) struct Combined {
+    pub(crate) duration: Place,
+    pub(crate) scale: Scale,
+    /// Words after the request line: a line with more or fewer can't be counted through.
+    pub(crate) words_after: usize,
+}
+
+/// A line, taken apart.
+pub(crate) struct Parts<'a, 'p> {
+    /// Up to the time.
+    pub(crate) before: &'a str,
+    pub(crate) time: &'a str,
+    pub(crate) time_column: usize,
+    pub(crate) request: &'a str,
+    pub(crate) after: Words<'a, 'p>,
+}
+
+impl<'a, 'p> Parts<'a, 'p> {
+    /// Takes a line apart.
+    pub(crate) fn of(line: &'a str, places: &'p mut Places) -> Result<Self, Malformed> {
+        let bytes = line.as_bytes();
+        let no_request = || Malformed::field("request", "no quoted request line").at(line.len());
+        let quote = closing_quote(bytes, 0).ok_or_else(no_request)?;
+        let head = line.get(..quote).unwrap_or_default().trim_end();
+        let no_time = || Malformed::field("time", "no time in brackets before the request").at(1);
+        let head = head.strip_suffix(']').ok_or_else(no_time)?;
+        let open = memrchr(b'[', head.as_bytes()).ok_or_else(no_time)?;
+        let end = closing_quote(bytes, quote + 1).ok_or_else(|| {
+            let problem = "a quote or bracket that does not close";
+            Malformed::column(quote + 1, problem)
+        })?;
+        Ok(Self {
+            before: line.get(..open).unwrap_or_default(),
+            time: head.get(open + 1..).unwrap_or_default(),
+            time_column: open + 1,
+            request: line.get(quote + 1..end).unwrap_or_default(),
+            after: places.split_from(line, end + 1)?,
+        })
+    }
+}
+
+impl Combined {
+    pub(crate) fn parse<'a>(
+        &self,
+        line: &'a str,
+        places: &mut Places,
+        dates: &mut Dates,
+        key: Option<&str>,
+    ) -> Result<Record<'a>, Malformed> {
+        let parts = Parts::of(line, places)?;
+        let time_us = dates.micros(parts.time).ok_or_else(|| {
+            let shown: String = parts.time.chars().take(40).collect();
+            let problem = format!("{shown:?} is not a time as in 31/Dec/2025:23:59:59 +0000");
+            Malformed::field("time", problem).at(parts.time_column)
+        })?;
+        let status = parts.after.need(0, "status")?;
+        Ok(Record {
+            time_us,
+            duration_us: self.duration(&parts, line.len())?,
+            ending: Ending::Status(status.read(|value| value.status("status"))?),
+            key: key.and_then(|key| match key {
+                "host" => parts.before.split(' ').next().map(Into::into),
+                "method" => request(parts.request).map(|(method, _)| method.into()),
+                "path" => request(parts.request).map(|(_, path)| path.into()),
+                name => named(&parts.after, name).map(Into::into),
+            }),
+        })
+    }
+
+    fn duration(&self, parts: &Parts<'_, '_>, length: usize) -> Result<i64, Malformed> {
+        let missing = |name: &str| Malformed::field(name, "missing").at(length + 1);
+        match &self.duration {
+            Place::Named(name) => {
+                let mut values = parts.after.iter().filter_map(|word| word.named());
+                let mut values = values.by_ref().filter(|(known, _)| known == name);
+                let (_, value) = values.next().ok_or_else(|| missing(name))?;
+                if values.next().is_some() {
+                    return Err(Malformed::field(name, "stands there twice"));
+                }
+                Value::text(value).duration(name, self.scale)
+            }
+            Place::Before(index) => {
+                let word = parts.before.split_ascii_whitespace().nth(*index);
+                let value = word.ok_or_else(|| missing("duration"))?;
+                Value::text(value).duration("duration", self.scale)
+            }
+            Place::After(index) => {
+                let (found, expected) = (parts.after.len(), self.words_after);
+                if found != expected {
+                    let problem =
+                        format!("{found} words after the request, where others have {expected}");
+                    return Err(Malformed::column(length + 1, problem));
+                }
+                let word = parts.after.need(*index, "duration")?;
+                word.read(|value| value.duration("duration", self.scale))
+            }
+        }
+    }
+}
+
+fn named<'a>(words: &Words<'a, '_>, name: &str) -> Option<&'a str> {
+    let mut values = words.iter().filter_map(|word| word.named());
+    let found = values.find(|(known, _)| *known == name);
+    found
+        .map(|(_, value)| value)
+        .filter(|value| !value.is_empty())
+}

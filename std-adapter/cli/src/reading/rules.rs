@@ -1,0 +1,152 @@
+//! What a status says about the dependency.
+
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use nanobreaker::Outcome;
+
+/// A set of statuses, as in `500-599,429`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Statuses(Vec<RangeInclusive<u16>>);
+
+impl FromStr for Statuses {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty());
+        parts.map(range).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+fn range(part: &str) -> Result<RangeInclusive<u16>, String> {
+    let (first, last) = part.split_once('-').unwrap_or((part, part));
+    let status = |text: &str| {
+        let status: Option<u16> = text.trim().parse().ok();
+        status
+            .filter(|status| *status <= 999)
+            .ok_or_else(|| format!("{text:?} is not a status from 0 to 999"))
+    };
+    let (first, last) = (status(first)?, status(last)?);
+    if first > last {
+        return Err(format!("{part:?} is an empty range: write {last}-{first}"));
+    }
+    Ok(first..=last)
+}
+
+impl Statuses {
+    fn contains(&self, status: u16) -> bool {
+        self.0.iter().any(|range| range.contains(&status))
+    }
+}
+
+/// How a call ended, in the log's own words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Ok(bool),
+    Status(u16),
+    /// The log itself says that the caller went away.
+    Cancelled,
+}
+
+/// Turns statuses into outcomes.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    /// Where it is not given: 0 and 500 to 599, or what gRPC's failures are.
+    pub(crate) failure: Option<Statuses>,
+    pub(crate) ignored: Statuses,
+    pub(crate) cancelled: Option<Statuses>,
+}
+
+/// What fails and what was given up where the arguments don't say, of HTTP: 0 is what Envoy writes where
+/// there was no answer, 499 is nginx's and 460 AWS's for a caller that went away.
+const HTTP: (&[RangeInclusive<u16>], &[RangeInclusive<u16>]) =
+    (&[0..=0, 500..=599], &[460..=460, 499..=499]);
+/// The same of gRPC: unknown, deadline exceeded, resource exhausted, internal, unavailable, data loss;
+/// cancelled.
+const GRPC: (&[RangeInclusive<u16>], &[RangeInclusive<u16>]) =
+    (&[2..=2, 4..=4, 8..=8, 13..=15], &[1..=1]);
+
+impl Rules {
+    /// With nothing left open, for the statuses of HTTP or of gRPC.
+    pub(crate) fn for_statuses(&self, are_grpc: bool) -> Self {
+        let (failure, cancelled) = if are_grpc { GRPC } else { HTTP };
+        let or = |given: &Option<Statuses>, usual: &[RangeInclusive<u16>]| {
+            given.clone().or_else(|| Some(Statuses(usual.to_vec())))
+        };
+        Self {
+            failure: or(&self.failure, failure),
+            ignored: self.ignored.clone(),
+            cancelled: or(&self.cancelled, cancelled),
+        }
+    }
+
+    /// The first set that has the status decides: failure, ignored, cancelled, else success.
+    pub(crate) fn outcome(&self, ending: Ending) -> Outcome {
+        let status = match ending {
+            Ending::Ok(true) => return Outcome::Success,
+            Ending::Ok(false) => return Outcome::Failure,
+            Ending::Cancelled => return Outcome::Cancelled,
+            Ending::Status(status) => status,
+        };
+        let is_in = |set: &Option<Statuses>| set.as_ref().is_some_and(|set| set.contains(status));
+        if is_in(&self.failure) {
+            Outcome::Failure
+        } else if self.ignored.contains(status) {
+            Outcome::Ignored
+        } else if is_in(&self.cancelled) {
+            Outcome::Cancelled
+        } else {
+            Outcome::Success
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_judged_by_the_first_set_that_has_it() {
+        let rules = Rules {
+            failure: Some("500-599, 429,0".parse().unwrap()),
+            ignored: "404,500".parse().unwrap(),
+            cancelled: Some("499".parse().unwrap()),
+        };
+        let outcome = |status| rules.outcome(Ending::Status(status));
+        assert_eq!(outcome(503), Outcome::Failure);
+        assert_eq!(outcome(500), Outcome::Failure);
+        assert_eq!(outcome(429), Outcome::Failure);
+        assert_eq!(outcome(404), Outcome::Ignored);
+        assert_eq!(outcome(499), Outcome::Cancelled);
+        assert_eq!(outcome(200), Outcome::Success);
+    }
+
+    #[test]
+    fn statuses_of_grpc_have_failures_of_their_own() {
+        let rules = Rules {
+            failure: None,
+            ignored: "".parse().unwrap(),
+            cancelled: None,
+        };
+        let outcome = |status| rules.for_statuses(true).outcome(Ending::Status(status));
+        let failures: Vec<u16> = (0..=16)
+            .filter(|n| outcome(*n) == Outcome::Failure)
+            .collect();
+        assert_eq!(failures, [2, 4, 8, 13, 14, 15]);
+        assert_eq!(outcome(1), Outcome::Cancelled);
+        assert_eq!(outcome(0), Outcome::Success);
+        let of_http = |status| rules.for_statuses(false).outcome(Ending::Status(status));
+        assert_eq!(of_http(0), Outcome::Failure);
+        assert_eq!(of_http(499), Outcome::Cancelled);
+    }
+
+    #[test]
+    fn a_set_that_makes_no_sense_is_refused() {
+        for text in ["5xx", "599-500", "1000", "-1", "500-"] {
+            assert!(text.parse::<Statuses>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Every layout that is read by itself, by a small log of its own with an outage of long calls.
+//!
+//! `tests/data/layouts/expected.jsonl` says of each what a right reading is: what counts as a call, the median
+//! of the durations, when the first call began and the last one ended. `must` is `read`, `ask` (several
+//! readings are possible; `candidates` are the words in question, counted from the line's end) or `refuse`.
+
+use serde_json::Value;
+
+use super::*;
+
+fn data(file: &str) -> String {
+    format!("{}/tests/data/layouts/{file}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn expected() -> Vec<Value> {
+    let text = fs::read_to_string(data("expected.jsonl")).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn replay(folder: &Folder, options: &[&str]) -> Output {
+    folder.write("breaker.toml", BREAKER);
+    folder.run(&[&["replay", "-c", "breaker.toml", "--json"], options].concat())
+}
+
+fn seconds(time: &Value) -> f64 {
+    let time: jiff::Timestamp = time.as_str().unwrap().parse().unwrap();
+    time.as_microsecond() as f64 / 1e6
+}
+
+#[test]
+fn every_layout_that_can_be_read_is_read_right_and_no_other_is_read_at_all() {
+    let folder = Folder::new();
+    for expected in expected() {
+        let file = expected["file"].as_str().unwrap();
+        let output = replay(&folder, &[&data(file)]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        if expected["must"] != "read" {
+            assert_eq!(output.status.code(), Some(1), "{file}");
+            check_question(&expected, &error);
+            continue;
+        }
+        assert!(output.status.success(), "{file}: {error}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let read = &report["read"];
+        assert_eq!(read["times_are"], expected["times_are"], "{file}");
+        assert_eq!(read["duration_unit"], expected["duration_unit"], "{file}");
+        assert_eq!(read["median_ms"], expected["median_ms"], "{file}");
+        assert_eq!(report["totals"]["calls"], expected["calls"], "{file}");
+        assert_eq!(report["totals"]["failed"], expected["failed"], "{file}");
+        // Whole seconds are spread.
+        let step = if read["time_resolution"] == "s" {
+            1.0
+        } else {
+            0.001
+        };
+        for side in ["from", "to"] {
+            let off = seconds(&report[side]) - seconds(&expected[side]);
+            assert!(
+                (-1e-6..step).contains(&off),
+                "{file}: {side} {}",
+                report[side]
+            );
+        }
+    }
+}
+
+fn check_question(expected: &Value, error: &str) {
+    let file = expected["file"].as_str().unwrap();
+    let candidates = expected["candidates"].as_array();
+    for candidate in candidates.into_iter().flatten() {
+        let option = format!("(or {candidate})");
+        assert!(error.contains(&option), "{file}: {option}: {error}");
+    }
+    if expected["must"] == "ask" {
+        assert!(error.contains("--duration-word"), "{file}: {error}");
+        assert!(error.contains("   1  192.0.2.7"), "{file}: {error}");
+    }
+}
+
+/// Words, side, unit and median that a choice leads to.
+fn chosen(file: &str, options: &[&str]) -> (String, String, f64) {
+    let folder = Folder::new();
+    let path = data(file);
+    let output = replay(&folder, &[&[path.as_str()], options].concat());
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{file} {options:?}: {error}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |name: &str| report["read"][name].as_str().unwrap().to_owned();
+    let median = report["read"]["median_ms"].as_f64().unwrap();
+    (text("times_are"), text("duration_unit"), median)
+}
+
+#[test]
+fn what_is_asked_can_be_answered() {
+    let nginx = r#"$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $upstream_response_time $request_time"#;
+    let apache = r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %I %O %D"#;
+    type Case<'a> = (&'a str, &'a [&'a str], (&'a str, &'a str, f64));
+    let cases: [Case<'_>; 7] = [
+        (
+            "nginx-two-bare-times.log",
+            &["--duration-word", "-1"],
+            ("end", "s", 303.0),
+        ),
+        (
+            "nginx-two-bare-times.log",
+            &["--duration-word", "11"],
+            ("end", "s", 303.0),
+        ),
+        (
+            "nginx-two-bare-times.log",
+            &["--log-format", nginx],
+            ("end", "s", 303.0),
+        ),
+        (
+            "apache-combinedio-D.log",
+            &["--duration-word", "-1", "--duration-unit", "us"],
+            ("begin", "us", 289.407),
+        ),
+        (
+            "apache-combinedio-D.log",
+            &["--log-format", apache],
+            ("begin", "us", 289.407),
+        ),
+        (
+            "tomcat-D.log",
+            &["--duration-unit", "ms"],
+            ("end", "ms", 193.0),
+        ),
+        (
+            "nginx-two-bare-times.log",
+            &[
+                "--time-word",
+                "4",
+                "--status-word",
+                "6",
+                "--duration-word",
+                "11",
+            ],
+            ("end", "s", 303.0),
+        ),
+    ];
+    for (file, options, (side, unit, median)) in cases {
+        let expected = (side.to_owned(), unit.to_owned(), median);
+        assert_eq!(chosen(file, options), expected, "{file} {options:?}");
+    }
+}
+
+#[test]
+fn data_that_breaks_off_loses_its_last_line_and_not_the_run() {
+    let folder = Folder::new();
+    let whole = fs::read(data("nginx-request-time.log.zst")).unwrap();
+    let line =
+        r#"10.0.0.1 - - [01/Mar/2026:12:00:06 +0000] "GET /pay HTTP/1.1" 200 310 "-" "curl" 0.099"#;
+    folder.write("all.log", format!("{line}\n").repeat(50_000));
+    let all = fs::read(folder.path().join("all.log")).unwrap();
+    let packed = zstd::encode_all(all.as_slice(), 1).unwrap();
+    folder.write("cut.zst", &packed[..packed.len() * 9 / 10]);
+    folder.write(
+        "two.zst",
+        [whole.as_slice(), &packed[..packed.len() * 9 / 10]].concat(),
+    );
+    for (file, least) in [("cut.zst", 1), ("two.zst", 15)] {
+        let output = replay(&folder, &[file]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let calls = report["totals"]["calls"].as_u64().unwrap();
+        assert!((least..50_015).contains(&calls), "{file}: {calls}");
+        assert_eq!(report["skipped"]["malformed"], 0);
+        assert!(
+            report["warnings"].to_string().contains("breaks off"),
+            "{report}"
+        );
+    }
+}

@@ -1,0 +1,187 @@
+use super::*;
+use sample::{Traffic, log};
+
+#[test]
+fn each_configuration_that_is_printed_comes_to_what_was_promised() {
+    let folder = Folder::new();
+    folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
+    let report = folder.json(&["tune", "--json", "calls.jsonl"]);
+    let best = report["best"].as_array().unwrap();
+    assert!((2..=5).contains(&best.len()), "{report}");
+    for choice in best {
+        folder.write("best.toml", choice["toml"].as_str().unwrap());
+        let replayed = folder.json(&["replay", "-c", "best.toml", "--json", "calls.jsonl"]);
+        assert_eq!(replayed["totals"], choice["totals"], "{choice}");
+    }
+}
+
+#[test]
+fn from_one_to_the_next_more_is_saved_and_more_is_lost() {
+    let folder = Folder::new();
+    folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
+    let report = folder.json(&["tune", "--json", "--best", "8", "calls.jsonl"]);
+    let numbers: Vec<_> = report["best"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|choice| {
+            let of = |name: &str| choice["totals"][name].as_u64().unwrap();
+            (of("saved"), of("lost"))
+        })
+        .collect();
+    assert!(
+        numbers.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1),
+        "{numbers:?}"
+    );
+    // The log has two outages of a minute each: a good configuration saves most of their calls.
+    let failed = report["best"][0]["totals"]["failed"].as_u64().unwrap();
+    assert!(
+        numbers.last().unwrap().0 * 10 > failed * 7,
+        "{numbers:?} of {failed}"
+    );
+}
+
+#[test]
+fn what_is_printed_can_be_pasted() {
+    let folder = Folder::new();
+    folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
+    folder.write(
+        "base.toml",
+        "max_probes = 2\nprobe_successes = 2\njitter_permille = 100\nmax_open = '1m'\n",
+    );
+    let text = folder.printed(&["tune", "--best", "1", "-c", "base.toml", "calls.jsonl"]);
+    assert!(text.contains("probe_successes = 2"), "{text}");
+    // Everything that is no setting is a comment.
+    folder.write("pasted.toml", &text);
+    folder.printed(&["explain", "pasted.toml"]);
+}
+
+#[test]
+fn a_log_without_failures_needs_no_breaker() {
+    let folder = Folder::new();
+    let mut traffic = Traffic::two_outages();
+    (traffic.outages, traffic.noise_permille) = (Vec::new(), 0);
+    folder.write("calls.jsonl", log("json", &traffic));
+    let text = folder.printed(&["tune", "calls.jsonl"]);
+    assert!(
+        text.contains("none of them would have saved a call"),
+        "{text}"
+    );
+}
+
+#[test]
+fn open_times_that_a_cap_rules_out_are_an_error() {
+    let folder = Folder::new();
+    folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
+    folder.write("base.toml", "max_open = '10s'");
+    let error = folder.refused(
+        1,
+        &["tune", "-c", "base.toml", "--open-for", "1m", "calls.jsonl"],
+    );
+    assert!(error.contains("leave nothing to try"), "{error}");
+}
+
+/// What is said of a log in which so many calls in a hundred fail from one second to another.
+fn verdict_on(outages: Vec<sample::Outage>, noise_permille: u64) -> serde_json::Value {
+    let folder = Folder::new();
+    let mut traffic = Traffic::two_outages();
+    (traffic.outages, traffic.noise_permille) = (outages, noise_permille);
+    traffic.keys = vec!["payments"];
+    folder.write("calls.jsonl", log("json", &traffic));
+    folder.json(&["tune", "--json", "calls.jsonl"])
+}
+
+#[test]
+fn a_breaker_is_worth_it_where_outages_are_and_not_elsewhere() {
+    let outages = verdict_on(vec![(120, 180, 100), (360, 420, 100)], 5);
+    assert_eq!(outages["verdict"], "worth_it", "{outages}");
+    assert!(outages["split_at"].is_string());
+    let recommended = |report: &serde_json::Value| {
+        let choices = report["choices"].as_array().unwrap();
+        choices
+            .iter()
+            .filter(|choice| choice["recommended"] == true)
+            .count()
+    };
+    assert_eq!(recommended(&outages), 1);
+    let healthy = verdict_on(Vec::new(), 5);
+    assert_eq!(healthy["verdict"], "not_worth_it", "{healthy}");
+    // Whatever is done about one call in five costs four good ones.
+    let brown_out = verdict_on(vec![(60, 540, 15)], 5);
+    assert_eq!(brown_out["verdict"], "not_worth_it", "{brown_out}");
+}
+
+#[test]
+fn whatever_is_printed_replays_as_it_stands() {
+    let folder = Folder::new();
+    folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
+    for options in [
+        &[][..],
+        &["--best", "1"],
+        &["--per-key"],
+        &["--open-for", "1s,5s"],
+    ] {
+        let run = [&["tune", "calls.jsonl"][..], options].concat();
+        folder.write("tuned.toml", folder.printed(&run));
+        let replayed = folder.json(&["replay", "-c", "tuned.toml", "--json", "calls.jsonl"]);
+        assert!(
+            replayed["totals"]["saved"].as_u64().unwrap() > 0,
+            "{options:?}"
+        );
+    }
+    let report = folder.json(&["tune", "--json", "--per-key", "calls.jsonl"]);
+    let by_breaker = report["by_breaker"].as_array().unwrap();
+    let verdicts: Vec<_> = by_breaker
+        .iter()
+        .map(|one| (&one["key"], &one["verdict"]))
+        .collect();
+    assert_eq!(verdicts.len(), 2);
+    for (key, verdict) in verdicts {
+        let expected = if key == "payments" {
+            "worth_it"
+        } else {
+            "not_worth_it"
+        };
+        assert_eq!(verdict, expected, "{report}");
+    }
+}
+
+#[test]
+fn the_closest_settings_of_other_libraries_are_printed() {
+    let folder = Folder::new();
+    folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
+    for (library, words) in [
+        ("resilience4j", "waitDurationInOpenState"),
+        ("polly", "CircuitBreakerStrategyOptions"),
+        ("opossum", "resetTimeout"),
+        ("envoy", "outlier_detection"),
+        ("hystrix", "sleepWindowInMilliseconds"),
+    ] {
+        let text = folder.printed(&["tune", "--open-for", "5s", "--as", library, "calls.jsonl"]);
+        assert!(text.contains(words), "{library}: {text}");
+        let run = [
+            "tune",
+            "--json",
+            "--open-for",
+            "5s",
+            "--as",
+            library,
+            "calls.jsonl",
+        ];
+        let report = folder.json(&run);
+        assert_eq!(report["choices"][0]["as"]["library"], library);
+    }
+}
+
+#[test]
+fn standard_input_is_kept_to_be_read_twice() {
+    let folder = Folder::new();
+    let path = folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
+    let output = Command::new(env!("CARGO_BIN_EXE_nanobreaker"))
+        .args(["tune", "--json", "-"])
+        .stdin(std::process::Stdio::from(fs::File::open(path).unwrap()))
+        .output()
+        .unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["verdict"], "worth_it");
+}

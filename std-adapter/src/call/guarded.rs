@@ -1,0 +1,82 @@
+//! The asynchronous call itself.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
+
+use nanobreaker_core::window::Window;
+use nanobreaker_core::{Breaker, Clock, Observer};
+
+use crate::call::classifier::Classifier;
+use crate::call::held::{Held, Stage};
+use crate::call::limits::{Hung, Limits};
+use crate::error::CallError;
+
+pin_project! {
+    /// The asynchronous call itself. By hand, since the compiler would keep `call` twice and move it at
+    /// the first poll.
+    pub(super) struct Guarded<'a, W: Window, C: Clock, O: Observer, K, F> {
+        #[pin]
+        call: Option<F>,
+        held: Held<&'a Breaker<W, C, O>>,
+        classifier: K,
+        hung: Hung,
+    }
+}
+
+impl<'a, W: Window, C: Clock, O: Observer, K, F> Guarded<'a, W, C, O, K, F> {
+    #[inline]
+    pub(super) fn new(
+        breaker: &'a Breaker<W, C, O>,
+        limits: Limits,
+        classifier: K,
+        call: F,
+    ) -> Self {
+        Self {
+            call: Some(call),
+            held: Held::idle(breaker, limits),
+            classifier,
+            hung: Hung::default(),
+        }
+    }
+}
+
+impl<W, C, O, K, F, T, E> Future for Guarded<'_, W, C, O, K, F>
+where
+    W: Window,
+    C: Clock,
+    O: Observer,
+    F: Future<Output = Result<T, E>>,
+    K: Classifier<T, E>,
+{
+    type Output = Result<T, CallError<E>>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        if this.held.stage() == Stage::Idle
+            && let Err(rejected) = this.held.ask()
+        {
+            this.call.set(None);
+            return Poll::Ready(Err(CallError::Rejected(rejected)));
+        }
+        let Some(call) = this.call.as_mut().as_pin_mut() else {
+            polled_again();
+        };
+        let poll = this.held.run(|| call.poll(context));
+        if poll.is_pending() {
+            this.held.pends(context, this.hung);
+        }
+        let result = ready!(poll);
+        this.held.spend(this.classifier.classify(&result));
+        this.call.set(None);
+        Poll::Ready(result.map_err(CallError::Failed))
+    }
+}
+
+#[cold]
+#[track_caller]
+pub(crate) fn polled_again() -> ! {
+    panic!("a guarded call was polled again after it had ended")
+}

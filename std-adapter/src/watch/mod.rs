@@ -1,0 +1,135 @@
+//! What is kept about one breaker while it is watched. A breaker knows this, and nothing of who watches.
+
+mod changes;
+mod counts;
+#[cfg(feature = "metrics")]
+pub(crate) mod series;
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Instant, SystemTime};
+
+use nanobreaker_core::Transition;
+
+pub use changes::Change;
+pub(crate) use changes::Changes;
+pub(crate) use counts::Meter;
+pub use counts::{CallCounts, Counts, RejectionCounts};
+
+/// Transitions that are kept.
+const RECENT: usize = 64;
+
+#[derive(Debug)]
+pub(crate) struct Watch {
+    name: Arc<str>,
+    since: SystemTime,
+    meter: Arc<Meter>,
+    /// What the meter had counted before.
+    before: Counts,
+    history: Mutex<History>,
+    changes: Weak<Changes>,
+    ended: AtomicBool,
+    #[cfg(feature = "metrics")]
+    published: Mutex<Counts>,
+}
+
+#[derive(Debug)]
+struct History {
+    phase_began: Instant,
+    changes: VecDeque<Change>,
+}
+
+impl Watch {
+    pub(crate) fn new(name: Arc<str>, meter: Arc<Meter>, changes: Weak<Changes>) -> Self {
+        Self {
+            name,
+            since: SystemTime::now(),
+            before: meter.counts(),
+            meter,
+            history: Mutex::new(History {
+                phase_began: Instant::now(),
+                changes: VecDeque::with_capacity(RECENT),
+            }),
+            changes,
+            ended: AtomicBool::new(false),
+            #[cfg(feature = "metrics")]
+            published: Mutex::default(),
+        }
+    }
+
+    /// From here on the monitor does not show the breaker any more, though it may live on.
+    #[cfg(feature = "registry")]
+    pub(crate) fn end(&self) {
+        // Relaxed: whoever looks at this moment sees it once more.
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    #[cfg(feature = "metrics")]
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    pub(crate) fn since(&self) -> SystemTime {
+        self.since
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.meter.counts().since(self.before)
+    }
+
+    pub(crate) fn recent(&self) -> Vec<Change> {
+        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        history.changes.iter().cloned().collect()
+    }
+
+    /// Publishes what was counted since this was done last.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn publish_counts(&self) {
+        let mut published = self
+            .published
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let counts = self.counts();
+        series::counts(&self.name, counts, *published);
+        *published = counts;
+    }
+
+    pub(crate) fn transition(&self, transition: &Transition) {
+        let change = Change {
+            breaker: Arc::clone(&self.name),
+            at: SystemTime::now(),
+            transition: *transition,
+        };
+        let _lasted = self.keep(&change);
+        #[cfg(feature = "metrics")]
+        series::transition(&self.name, transition, _lasted);
+        if let Some(changes) = self.changes.upgrade() {
+            changes.tell(change);
+        }
+    }
+
+    /// Returns how long the phase lasted that ended.
+    fn keep(&self, change: &Change) -> std::time::Duration {
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        if history.changes.len() == RECENT {
+            history.changes.pop_front();
+        }
+        history.changes.push_back(change.clone());
+        let lasted = history.phase_began.elapsed();
+        history.phase_began = Instant::now();
+        lasted
+    }
+}
+
+/// The last calls of a breaker that is gone are published, too.
+#[cfg(feature = "metrics")]
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.publish_counts();
+    }
+}
