@@ -12,7 +12,7 @@ use nanobreaker_core::{
     Cause, Config, Outcome, Phase, Rate, Recorded, Rejected, Settings, Snapshot, WindowSettings,
 };
 
-use crate::explore::{Actor, Bound, WIDELY, model};
+use crate::explore::{Actor, Bound, model};
 use crate::orders::one_after_the_other;
 use crate::rig::{Adjusted, LEASE_MS, OPEN_MS, RAMP_MS, config, in_a_row};
 use crate::windows::{SHORT, TALLIED};
@@ -212,10 +212,7 @@ fn an_open_time_that_is_asked_for() {
 
 #[test]
 fn a_recovery() {
-    beside(open, |rig| {
-        rig.breaker.recover();
-        call(rig)
-    });
+    beside(open, |rig| Answer::Changed(rig.breaker.recover()));
 }
 
 #[test]
@@ -281,33 +278,35 @@ fn a_configuration_is_read_whole_beside_two_adjustments() {
 /// the same one.
 #[test]
 fn one_adjusts_at_a_time() {
-    model(WIDELY, || Adjusted::adjustable(&in_a_row(4, config())))
-        .threads([
-            |rig: &Adjusted| rig.adjust(&new()),
-            |rig| rig.adjust(&old()),
-        ])
-        .end(|rig, adjusted| {
-            let is_old = rig.breaker.config().open_for_ms() == 1_000;
-            let expected = if is_old { old() } else { new() };
-            assert_eq!(rig.breaker.config(), expected.opening.build().unwrap());
-            assert_eq!(rig.failures_to_trip(), if is_old { 1 } else { 3 });
-            let generations = rig.breaker.snapshot().generation;
-            let adjustments: u16 = adjusted.map(u16::from).iter().sum();
-            assert_eq!(generations, adjustments + 1, "each and the trip is a step");
-            (adjusted, is_old)
-        })
-        .exactly([
-            ([true, false], false),
-            ([false, true], true),
-            ([true, true], false),
-            ([true, true], true),
-        ]);
+    model(Bound::Exhaustive, || {
+        Adjusted::adjustable(&in_a_row(4, config()))
+    })
+    .threads([
+        |rig: &Adjusted| rig.adjust(&new()),
+        |rig| rig.adjust(&old()),
+    ])
+    .end(|rig, adjusted| {
+        let is_old = rig.breaker.config().open_for_ms() == 1_000;
+        let expected = if is_old { old() } else { new() };
+        assert_eq!(rig.breaker.config(), expected.opening.build().unwrap());
+        assert_eq!(rig.failures_to_trip(), if is_old { 1 } else { 3 });
+        let generations = rig.breaker.snapshot().generation;
+        let adjustments: u16 = adjusted.map(u16::from).iter().sum();
+        assert_eq!(generations, adjustments + 1, "each and the trip is a step");
+        (adjusted, is_old)
+    })
+    .exactly([
+        ([true, false], false),
+        ([false, true], true),
+        ([true, true], false),
+        ([true, true], true),
+    ]);
 }
 
 /// Who puts settings in force that are in force already changes nothing, whoever else adjusts.
 #[test]
 fn the_same_settings_change_nothing() {
-    model(WIDELY, closed)
+    model(Bound::Exhaustive, closed)
         .threads([
             |rig: &Adjusted| rig.adjust(&new()),
             |rig| rig.adjust(&new()),
@@ -332,7 +331,7 @@ fn a_call_of_the_new_generation_counts_by_the_new_rule() {
             ..Settings::DEFAULT
         }
     }
-    model(WIDELY, || {
+    model(Bound::Exhaustive, || {
         let window = WindowSettings::Failures {
             threshold: 4,
             within_ms: 1_000,
@@ -426,7 +425,7 @@ for_each_pair! {
 
 fn starts_empty(before: fn() -> Settings, after: fn() -> Settings) {
     struct Setup(Adjusted, fn() -> Settings);
-    model(WIDELY, move || {
+    model(Bound::Exhaustive, move || {
         let rig = Adjusted::adjustable(&before());
         rig.fail();
         Setup(rig.with_tokens(1), after)
@@ -500,7 +499,7 @@ fn stopped_adjuster() -> Vec<(bool, bool, Answer, bool, bool)> {
 #[test]
 fn an_open_time_in_other_units_ends_when_it_did() {
     const UPTIME_MS: u64 = 100_000;
-    model(WIDELY, || {
+    model(Bound::Exhaustive, || {
         let rig = Adjusted::adjustable(&in_a_row(1, config()));
         rig.at(UPTIME_MS);
         rig.opened()

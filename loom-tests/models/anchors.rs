@@ -7,7 +7,7 @@
 use nanobreaker_core::window::Consecutive;
 use nanobreaker_core::{Outcome, Phase};
 
-use crate::explore::{Bound, WIDELY, model};
+use crate::explore::{Bound, model};
 use crate::rig::{LEASE_MS, OPEN_MS, Rig, config};
 
 /// Many times the range of an open time's lower bits, and within the first quarter of it, too.
@@ -33,7 +33,7 @@ fn closed() -> Rig<Consecutive> {
 /// A reader between a trip and its anchor.
 #[test]
 fn a_trip_beside_a_reader_and_where_it_stops() {
-    model(WIDELY, || closed().with_tokens(1))
+    model(Bound::Exhaustive, || closed().with_tokens(1))
         .threads([
             |rig| {
                 rig.record(0, Outcome::Failure);
@@ -91,7 +91,7 @@ fn a_late_anchor_ends_no_lease() {
 /// The same for an open time that is asked for twice.
 #[test]
 fn a_late_anchor_ends_no_open_time() {
-    model(WIDELY, || {
+    model(Bound::Exhaustive, || {
         let rig = closed();
         rig.breaker.trip_for_ms(OPEN_MS);
         rig.in_moving_time()
@@ -113,7 +113,7 @@ fn a_late_anchor_ends_no_open_time() {
 /// Two requests at once; the later end stands, whoever's anchor came last.
 #[test]
 fn of_two_postponements_the_later_one_is_anchored() {
-    model(WIDELY, || {
+    model(Bound::Exhaustive, || {
         let rig = closed();
         rig.breaker.trip_for_ms(1);
         rig

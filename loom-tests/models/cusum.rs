@@ -5,7 +5,7 @@ use nanobreaker_core::Outcome;
 #[cfg(not(nanobreaker_narrow))]
 use nanobreaker_core::{CusumSettings, Phase, window::Cusum};
 
-use crate::explore::{WIDELY, model};
+use crate::explore::{Bound, model};
 use crate::rig::{Rig, config};
 use crate::windows;
 
@@ -13,7 +13,7 @@ use crate::windows;
 /// half remain of three.
 #[test]
 fn a_failure_and_a_success_count_once_each() {
-    model(WIDELY, || {
+    model(Bound::Exhaustive, || {
         let rig = Rig::new(windows::cusum(3), config());
         rig.fail();
         rig.with_tokens(2)
@@ -37,7 +37,7 @@ fn a_failure_and_a_success_count_once_each() {
 /// A success where the sum is 0 stores nothing, so it takes nothing from a failure that comes at once.
 #[test]
 fn a_success_takes_no_more_than_there_is() {
-    model(WIDELY, || {
+    model(Bound::Exhaustive, || {
         Rig::new(windows::cusum(3), config()).with_tokens(2)
     })
     .threads([
@@ -61,7 +61,7 @@ fn a_success_takes_no_more_than_there_is() {
 #[test]
 fn sustained_evidence_trips_and_young_evidence_does_not() {
     const SUSTAINED_MS: u64 = 20;
-    model(WIDELY, || {
+    model(Bound::Exhaustive, || {
         let window = Cusum::new(CusumSettings {
             sustained_for_ms: SUSTAINED_MS as u32,
             ..windows::cusum_settings(2)

@@ -10,25 +10,31 @@ use std::time::{Duration, Instant};
 /// How far loom goes.
 #[derive(Clone, Copy)]
 pub(crate) enum Bound {
-    /// Every interleaving.
+    /// Every interleaving, as shipped. In the other builds, where each loop begins with a read-modify-write
+    /// or goes round three times, which makes for twenty times as many executions: three preemptions, one
+    /// more than any fault so far has taken.
     Exhaustive,
     /// At most this many preemptions, never below 3. The reason stands beside each use.
     Preemptions(usize),
 }
 
-/// For models of many steps. As shipped, where loom finds weak orderings: every interleaving. Where
-/// each loop begins with a read-modify-write, or goes round three times, which makes for twenty times as many
-/// executions: three preemptions, one more than any fault so far has taken.
-pub(crate) const WIDELY: Bound = if cfg!(any(nanobreaker_first_read_writes, nanobreaker_weak_fails))
-{
-    Bound::Preemptions(3)
-} else {
-    Bound::Exhaustive
-};
+impl Bound {
+    fn preemptions(self) -> Option<usize> {
+        const AS_SHIPPED: bool = !cfg!(any(nanobreaker_first_read_writes, nanobreaker_weak_fails));
+        match self {
+            Self::Exhaustive if AS_SHIPPED => None,
+            Self::Exhaustive => Some(3),
+            Self::Preemptions(most) => {
+                assert!(most >= 3, "a lower bound has hidden real races");
+                Some(most)
+            }
+        }
+    }
+}
 
 /// The steps that an execution may take at most. A thread that waited for another would exceed it,
 /// so that each model also checks promise 8: nobody's stall blocks anybody else.
-const MOST_STEPS: usize = 1_000;
+const MOST_STEPS: usize = 5_000;
 
 /// The writes that an actor which stops may make.
 const MOST_WRITES: usize = 100;
@@ -69,6 +75,7 @@ where
     F: Fn() -> S + Copy + Send + Sync + 'static,
 {
     /// Takes more steps than usual to set up, or to look at the end.
+    #[cfg(nanobreaker_narrow)]
     pub(crate) fn long(self, most_steps: usize) -> Self {
         Self { most_steps, ..self }
     }
@@ -180,13 +187,7 @@ fn check(bound: Bound, most_steps: usize, execution: Box<dyn Fn() + Send + Sync>
 fn builder(bound: Bound, most_steps: usize) -> loom::model::Builder {
     let mut builder = loom::model::Builder::new();
     builder.max_branches = most_steps;
-    builder.preemption_bound = match bound {
-        Bound::Exhaustive => None,
-        Bound::Preemptions(most) => {
-            assert!(most >= 3, "a lower bound has hidden real races");
-            Some(most)
-        }
-    };
+    builder.preemption_bound = bound.preemptions();
     builder
 }
 
@@ -247,9 +248,9 @@ fn as_actor(number: usize, play: Box<dyn FnOnce() + Send>) {
 
 /// One line for the table in the README; `cargo test -- --nocapture` shows it.
 fn report<O>(bound: Bound, stops: &str, threads: usize, reached: &Reached<O>, time: Duration) {
-    let bound = match bound {
-        Bound::Exhaustive => "exhaustive".to_owned(),
-        Bound::Preemptions(most) => format!("bound {most}"),
+    let bound = match bound.preemptions() {
+        None => "exhaustive".to_owned(),
+        Some(most) => format!("bound {most}"),
     };
     println!(
         "model {}: {threads} threads, {bound}{stops}, {} executions, {:.2} s",

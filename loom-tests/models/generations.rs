@@ -3,7 +3,7 @@
 
 use nanobreaker_core::{Cause, Config, Outcome, Phase, Recorded, window::Window};
 
-use crate::explore::{Bound, Reached, WIDELY, model};
+use crate::explore::{Bound, Reached, model};
 use crate::rig::{LEASE_MS, OPEN_MS, Rig, config};
 use crate::windows::for_each_window;
 
@@ -27,7 +27,9 @@ fn old_outcome<W: Window<Settings = Config> + Send + Sync + 'static>(
     young: fn(&Rig<W>) -> Recorded,
     phase: fn(&Rig<W>, [Recorded; 2]) -> Recorded,
 ) -> Reached<Recorded> {
-    model(WIDELY, setup).threads([old, young]).end(phase)
+    model(Bound::Exhaustive, setup)
+        .threads([old, young])
+        .end(phase)
 }
 
 fn old_failure<W: Window<Settings = Config>>(rig: &Rig<W>) -> Recorded {

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
-use crate::explore::{Actor, WIDELY, model};
+use crate::explore::{Actor, Bound, model};
 
 /// What else two moves can come to, told from the first order's outcome and the second's. For a move of
 /// two steps, between which the other one can come; the reason stands beside each use.
@@ -31,7 +31,7 @@ pub(crate) fn one_after_the_other<S, R, O, const N: usize>(
         end(rig, [first(rig), second])
     });
     let more = more.map(|more| more(&in_order, &swapped));
-    model(WIDELY, setup)
+    model(Bound::Exhaustive, setup)
         .threads(actors)
         .end(end)
         .exactly([in_order, swapped].into_iter().chain(more));

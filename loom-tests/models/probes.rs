@@ -75,7 +75,8 @@ fn places_go_from_call_to_call() {
         let token = rig.enter(1)?;
         Some(rig.leave(token, Outcome::Success))
     }
-    model(Bound::Exhaustive, || {
+    // Bound: three whole calls, and where words are narrow a hundred thousand executions.
+    model(Bound::Preemptions(3), || {
         Rig::open(config().probe_successes(3)).when_it_is(OPEN_MS)
     })
     .threads([|rig| [probe(rig), probe(rig)], |rig| [probe(rig), None]])

@@ -9,7 +9,7 @@
 use nanobreaker_core::window::{Consecutive, Window};
 use nanobreaker_core::{Config, ConfigBuilder, Outcome, Phase};
 
-use crate::explore::{Bound, WIDELY, model};
+use crate::explore::{Bound, model};
 use crate::rig::{LEASE_MS, OPEN_MS, RAMP_MS, Rig, config};
 use crate::windows::for_each_window;
 
@@ -263,7 +263,7 @@ fn a_saved_state_that_is_restored() {
 
 /// A failure stops at any step of entering its window: it counts or not, and those of all others count.
 fn a_failure<W: Window<Settings = Config> + Send + Sync + 'static>(window: fn(u32) -> W) {
-    model(WIDELY, move || {
+    model(Bound::Exhaustive, move || {
         let rig = Rig::new(window(4), config()).when_it_is(UPTIME_MS);
         rig.fail();
         rig.with_tokens(2)

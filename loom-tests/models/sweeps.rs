@@ -6,7 +6,7 @@
 
 use nanobreaker_core::{Config, Outcome, Phase, Recorded, window::Window};
 
-use crate::explore::{WIDELY, model};
+use crate::explore::{Bound, model};
 use crate::rig::{OPEN_MS, Rig, config};
 use crate::windows::{consecutive, for_each_window};
 
@@ -27,7 +27,7 @@ fn reset<W: Window<Settings = Config>>(rig: &Rig<W>, times: usize) {
 fn a_sweep_removes_nothing_of_the_present<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    model(WIDELY, move || {
+    model(Bound::Exhaustive, move || {
         let rig = Rig::new(window(2), config());
         rig.fail();
         reset(&rig, 2 * QUARTER - 1);
@@ -57,11 +57,8 @@ fn a_sweep_removes_nothing_of_the_present<W: Window<Settings = Config> + Send + 
         (false, Recorded::Stale),
     ]);
 }
-#[cfg(not(nanobreaker_first_read_writes))]
-for_each_window!(a_sweep_removes_nothing_of_the_present);
-// Only the windows of few words: each execution makes 300 steps.
-#[cfg(nanobreaker_first_read_writes)]
-for_each_window!(a_sweep_removes_nothing_of_the_present: failures consecutive history);
+// Not the windows of time: their many words make for many executions, and they are swept by the same loop.
+for_each_window!(a_sweep_removes_nothing_of_the_present: failures consecutive cusum history tally);
 
 /// A sweep races a failure of the generation that ends; wherever that lands, it must be gone when its
 /// number comes round again. So it must where the sweep stops for ever at any step: the next quarter's
@@ -71,7 +68,7 @@ fn a_failure_is_gone_when_its_number_comes_again<
 >(
     window: fn(u32) -> W,
 ) {
-    model(WIDELY, move || {
+    model(Bound::Exhaustive, move || {
         let rig = Rig::new(window(2), config());
         reset(&rig, QUARTER - 1);
         rig.with_tokens(1)
@@ -100,24 +97,13 @@ fn a_failure_is_gone_when_its_number_comes_again<
         recorded.map(|recorded| (ended, Some(recorded)))
     }));
 }
-for_each_window!(a_failure_is_gone_when_its_number_comes_again: failures consecutive history);
-#[cfg(not(nanobreaker_first_read_writes))]
-mod of_many_words {
-    crate::windows::for_each_window!(of_many_words: cusum tally time);
-
-    fn of_many_words<W>(window: fn(u32) -> W)
-    where
-        W: super::Window<Settings = super::Config> + Send + Sync + 'static,
-    {
-        super::a_failure_is_gone_when_its_number_comes_again(window);
-    }
-}
+for_each_window!(a_failure_is_gone_when_its_number_comes_again: failures consecutive cusum history);
 
 /// Two resets meet where a sweep is due: one makes the first generation of the quarter, the other the one
 /// after it. Wherever a failure of a quarter ago stands, it is gone when its number comes again.
 #[test]
 fn where_two_resets_meet_a_sweep_is_not_missed() {
-    model(WIDELY, || {
+    model(Bound::Exhaustive, || {
         let rig = Rig::new(consecutive(2), config());
         rig.fail();
         // The first sweep that meets the failure is due now, and it is the only one before its number
@@ -141,7 +127,7 @@ fn where_two_resets_meet_a_sweep_is_not_missed() {
 fn a_stalled_sweep_wipes_nothing<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    model(WIDELY, move || {
+    model(Bound::Exhaustive, move || {
         let rig = Rig::new(window(2), config());
         reset(&rig, 2 * QUARTER - 1);
         rig
@@ -174,7 +160,7 @@ for_each_window!(a_stalled_sweep_wipes_nothing: failures consecutive history);
 #[test]
 fn an_anchor_is_gone_when_its_number_comes_again() {
     const RANGE_MS: u64 = 1 << 15;
-    model(WIDELY, || {
+    model(Bound::Exhaustive, || {
         let rig = Rig::new(consecutive(1), config())
             .when_it_is(RANGE_MS)
             .opened();

@@ -10,14 +10,11 @@ use std::collections::VecDeque;
 use nanobreaker_core::window::Calls;
 use nanobreaker_core::{Outcome, Phase, Rate, Recorded};
 
-use crate::explore::{WIDELY, model};
+use crate::explore::{Bound, model};
 use crate::rig::{Rig, config};
 use crate::windows::{TALLIED, TALLIED_WORDS};
 
 use Outcome::{Failure, Success};
-
-/// Steps of a window that is filled, and of two laps more.
-const LONG: usize = 5_000;
 
 type Tallied = Rig<Calls<TALLIED_WORDS>>;
 
@@ -107,8 +104,7 @@ fn record(rig: &Tallied, token: usize, outcome: Outcome) {
 #[test]
 fn a_success_that_evicts_a_failure_and_stops() {
     const OLDEST: [Outcome; 3] = [Failure, Success, Failure];
-    model(WIDELY, || rig(&full_but(OLDEST), 2))
-        .long(LONG)
+    model(Bound::Exhaustive, || rig(&full_but(OLDEST), 2))
         .threads([|rig| record(rig, 0, Success), |rig| record(rig, 1, Failure)])
         .end_where_the_first_stops(|rig, _| {
             let before = Last::new(full_but(OLDEST));
@@ -122,8 +118,7 @@ fn a_success_that_evicts_a_failure_and_stops() {
 #[test]
 fn calls_evict_in_the_order_in_which_they_count() {
     const OLDEST: [Outcome; 3] = [Success, Failure, Failure];
-    model(WIDELY, || rig(&full_but(OLDEST), 2))
-        .long(LONG)
+    model(Bound::Exhaustive, || rig(&full_but(OLDEST), 2))
         .threads([|rig| rig.record(0, Success), |rig| rig.record(1, Failure)])
         .end(|rig, _| {
             let before = Last::new(full_but(OLDEST));
@@ -140,8 +135,7 @@ fn a_failure_that_stalls_for_a_lap() {
     fn lap() -> Vec<Outcome> {
         full_but([Failure])
     }
-    model(WIDELY, || rig(&full_but([]), 1))
-        .long(LONG)
+    model(Bound::Exhaustive, || rig(&full_but([]), 1))
         .threads([
             |rig| record(rig, 0, Failure),
             |rig| {
@@ -172,12 +166,11 @@ fn a_failure_that_stalls_for_a_lap() {
 #[test]
 fn two_calls_write_the_last_ones_outcome() {
     const OLDEST: [Outcome; 2] = [Failure, Failure];
-    model(WIDELY, || {
+    model(Bound::Exhaustive, || {
         let mut before = full_but(OLDEST);
         before.push(Failure);
         rig(&before, 2)
     })
-    .long(LONG)
     .threads([|rig| record(rig, 0, Success), |rig| record(rig, 1, Success)])
     .end_where_the_first_stops(|rig, _| {
         let before = Last::new(full_but(OLDEST)).and([Failure]);
@@ -191,8 +184,7 @@ fn two_calls_write_the_last_ones_outcome() {
 /// next one's words.
 #[test]
 fn an_old_outcome_takes_no_bit_of_the_next() {
-    model(WIDELY, || rig(&[], 1))
-        .long(LONG)
+    model(Bound::Exhaustive, || rig(&[], 1))
         .threads([
             |rig| rig.record(0, Failure),
             |rig| {

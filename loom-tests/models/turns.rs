@@ -4,23 +4,30 @@
 use nanobreaker_core::window::Window;
 use nanobreaker_core::{Config, Outcome, Phase};
 
-use crate::explore::{Bound, WIDELY, model};
+use crate::explore::{Bound, model};
 use crate::rig::{Rig, config};
 use crate::windows::{WITHIN_MS, for_each_window};
 
 /// Half a turn of each window at once: of a narrow stamp, and of a lap's number in either width.
 const HALF_MS: u64 = 125 * (1 << 22);
 
+/// Two turns after time 0. A millisecond more, see the limit of `window::turn`.
+const LATER_MS: u64 = 2 * HALF_MS + 1;
+
 const _: () = assert!(
     HALF_MS % (128 * WITHIN_MS) == 0 && HALF_MS % (1 << 22) == 0,
     "a multiple of every half turn"
 );
 
+/// Both threads may empty every word, which makes for many steps: of time, the models take as few buckets as
+/// show it, and three preemptions. One is enough for a stall.
+const BOUND: Bound = Bound::Preemptions(3);
+
 /// Two failures, one on either side of the turn or both behind it, are two within the window.
 fn failures_at_the_turn_trip<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    model(WIDELY, move || {
+    model(BOUND, move || {
         Rig::new(window(2), config())
             .when_it_is(HALF_MS - 1)
             .with_tokens(2)
@@ -39,8 +46,6 @@ fn failures_at_the_turn_trip<W: Window<Settings = Config> + Send + Sync + 'stati
     })
     .exactly([0, 1]);
 }
-// The ring stands for the windows of time here and below: they turn by the same function, and theirs would
-// take minutes.
 for_each_window!(failures_at_the_turn_trip: failures);
 
 /// What was counted a whole turn ago has the same stamp or lap. Two calls at once find it and empty it; it
@@ -48,11 +53,11 @@ for_each_window!(failures_at_the_turn_trip: failures);
 fn failures_of_the_last_turn_are_gone<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    model(WIDELY, move || {
+    model(BOUND, move || {
         let rig = Rig::new(window(4), config());
         rig.fail();
         rig.fail();
-        rig.with_tokens(2).when_it_is(2 * HALF_MS)
+        rig.with_tokens(2).when_it_is(LATER_MS)
     })
     .threads([
         |rig| {
@@ -65,17 +70,17 @@ fn failures_of_the_last_turn_are_gone<W: Window<Settings = Config> + Send + Sync
     .end(|rig, _| rig.failures_to_trip())
     .exactly([2]);
 }
-for_each_window!(failures_of_the_last_turn_are_gone: failures);
+for_each_window!(failures_of_the_last_turn_are_gone: failures one_bucket);
 
 /// The same where the first one to come stops for ever at any step of emptying them.
 fn a_turn_that_stops_is_made_by_the_next<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    model(WIDELY, move || {
+    model(BOUND, move || {
         let rig = Rig::new(window(3), config());
         rig.fail();
         rig.fail();
-        rig.with_tokens(2).when_it_is(2 * HALF_MS)
+        rig.with_tokens(2).when_it_is(LATER_MS)
     })
     .threads([
         |rig| {
@@ -89,15 +94,14 @@ fn a_turn_that_stops_is_made_by_the_next<W: Window<Settings = Config> + Send + S
     // Whether the one that stopped had counted.
     .exactly([1, 2]);
 }
-for_each_window!(a_turn_that_stops_is_made_by_the_next: failures);
+for_each_window!(a_turn_that_stops_is_made_by_the_next: failures one_bucket);
 
 /// A thread stalls while the words turn once, and again while they turn once more: its failure counts with
 /// the time that it ended up with, or is as old as it was. The newest failure always counts.
 fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    // Bound: two stalls take three preemptions, and there are ten thousand executions.
-    model(Bound::Preemptions(3), move || {
+    model(BOUND, move || {
         Rig::new(window(2), config())
             .with_tokens(1)
             .in_moving_time()
@@ -108,8 +112,11 @@ fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sy
         },
         |rig| {
             for turn in 1..=2 {
+                // A turn is made whole between two of the other one's steps; the models above explore it.
+                loom::stop_exploring();
                 rig.at(turn * HALF_MS);
                 rig.fail();
+                loom::explore();
             }
         },
     ])
@@ -122,4 +129,4 @@ fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sy
     })
     .exactly([Phase::Closed, Phase::Open]);
 }
-for_each_window!(a_failure_that_stalls_over_two_turns: failures);
+for_each_window!(a_failure_that_stalls_over_two_turns: failures time);

@@ -67,6 +67,11 @@ pub(crate) fn time(k: u32) -> Time<2> {
     Time::new(WITHIN_MS, 2, all_of(k)).unwrap()
 }
 
+/// One bucket, which is the whole window.
+pub(crate) fn one_bucket(k: u32) -> Time<1> {
+    Time::new(WITHIN_MS, 1, all_of(k)).unwrap()
+}
+
 /// Tells stripes apart by the thread of the model.
 #[derive(Clone, Copy)]
 pub(crate) struct ByActor;

@@ -7,6 +7,10 @@
 //!
 //! The rule of all windows holds here too, with half turns in the place of generations: who changes
 //! another word asks, after it loaded that word, whether the turn is still the same.
+//!
+//! One limit: a thread that stalls after it asked, just before it empties a word, would empty the very same
+//! content again. That is a failure which came exactly a whole turn of its stamp, to the millisecond, after
+//! the one that the thread had found.
 
 use crate::state::{content, tag, tagged};
 use crate::sync::{Ordering, Raw, Word};
