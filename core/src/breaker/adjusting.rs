@@ -42,12 +42,13 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer>
     Breaker<Adjustable<WORDS, SLOW>, C, O>
 {
     /// Puts other settings in place while calls go on. They take effect in one exchange, all at once:
-    /// each other move comes before it or after it. Settings that are in place already change nothing.
+    /// each other move comes before it or after it. Settings that are in place already, or that come to
+    /// the same, change nothing.
     ///
     /// * Phase, shadow switch and streak stay as they are; the generation steps. Observers are not told,
     ///   since that is no transition.
     /// * An open breaker stays open for what was left, at most for its new open time. A ramp and the time
-    ///   since closing go on likewise.
+    ///   since closing go on likewise; of one that was over it is known only that it was.
     /// * The window starts empty. Outcomes of calls that are under way are stale.
     /// * A half-open round begins anew: new probes are admitted beside those under way.
     ///

@@ -45,7 +45,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// Puts the breaker into a state that [`save`](Self::save) returned `slept_ms` milliseconds ago, in
     /// a new generation. An open breaker stays open for what is left after that, at most for the longest
-    /// time that anybody may ask of it. A streak that is longer than this target can hold is cut.
+    /// time that anybody may ask of it. A closed one that has a streak counts as just closed. A streak that
+    /// is longer than this target can hold is cut.
     ///
     /// # Errors
     ///

@@ -308,7 +308,8 @@ setters! {
     /// nothing came back for that long has failed: a probe that hangs is an answer.
     probe_lease_ms: u64 => Some(probe_lease_ms);
     /// How long after half-open the admitted share grows evenly from none to all, in milliseconds;
-    /// 0 lets all pass at once.
+    /// 0 lets all pass at once. Of any hundred calls in a row that share passes give or take three, of any
+    /// million give or take thirty.
     ramp_ms: u64 => ramp_ms;
     /// Which part of an open time may be cut off at random, in thousandths, so that breakers of a
     /// fleet don't probe in step. Give each instance its own [`seed`](crate::Breaker::seed).

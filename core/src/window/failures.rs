@@ -32,6 +32,10 @@ const DIGITS: u32 = if WIDE { 28 } else { 14 };
 /// It costs a word (8 bytes, or 4) for each failure. A success costs nothing. A failure costs a clock
 /// read, at most `K` loads and one exchange.
 ///
+/// Where words are 32 bits wide and the time is over 16,383 ms, a failure counts for up to 1/4,096 of it
+/// longer. Where the clock was set back, failures that lie ahead of it count as near as they are; narrow
+/// words may forget them.
+///
 /// ```
 /// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, window::Failures};
 ///

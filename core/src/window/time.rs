@@ -26,8 +26,11 @@ const MAX_BUCKETS: usize = 64;
 /// the `buckets` − 1 before it. `BUCKETS` is the most that this type can hold; each costs two words.
 ///
 /// A count stops at its largest value, which takes 2⁴⁴ calls of a kind in one bucket. Where words are 32
-/// bits wide that is 4.2 million (32,767 in each millisecond of a span under 128 ms), and a window starts
-/// empty where the clock's 32 bits come round, after 49.7 days.
+/// bits wide that is 4.2 million (32,767 in each millisecond of a span under 128 ms).
+///
+/// A bucket begins at a multiple of its length, by what the clock shows. Where the clock comes round (where
+/// words are 32 bits wide after 49.7 days) the window may start empty. Where it was set back, calls from
+/// before may count or not, and a success may not be judged.
 ///
 /// Every call costs a clock read, a division and one exchange on a word that all threads share; a
 /// failure, and a success while the window is filling, also a fence and a load of each word.
