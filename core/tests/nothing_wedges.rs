@@ -4,9 +4,10 @@
 //! The bound: a lease, an open time and one more where the clock was set back, each as long as `Config`
 //! says, and each noticed by the first who asks after it.
 
-use nanobreaker_core::window::{Adjustable, Window};
+use nanobreaker_core::window::{Adjustable, AnyWindow, Window};
 use nanobreaker_core::{
-    Breaker, Clock, Config, ConfigBuilder, ManualClock, Outcome, Permit, Settings, WindowSettings,
+    Breaker, Clock, Config, ConfigBuilder, ManualClock, Outcome, Permit, Phase, Rate, Settings,
+    WindowSettings,
 };
 
 const WIDE: bool = Config::MAX_PROBES == 63;
@@ -318,6 +319,41 @@ fn a_clock_that_falls_with_each_reading_wedges_nothing() {
                 leak(&breaker)
             });
             assert!(passes, "after {step} ms with each reading: {breaker:?}");
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_goes_on_with_each_reading_keeps_no_call_for_as_long_as_it_was_set_back() {
+    let rate = Rate::percent(100).min_calls(3);
+    let windows = [
+        WindowSettings::Failures {
+            threshold: 3,
+            within_ms: 1_000,
+        },
+        WindowSettings::Time {
+            span_ms: 1_000,
+            buckets: 4,
+            rate,
+        },
+    ];
+    for window in windows {
+        for (back, step) in [(1 << 20, 1), (1 << 31, 1), (1 << 40, 16)] {
+            let clock = Creeping {
+                shown: ManualClock::new(1 << 41),
+                step,
+            };
+            let window = AnyWindow::<9>::new(window).expect("valid settings");
+            let breaker = Breaker::new(window, Config::DEFAULT, &clock);
+            breaker.allow().expect("closed").failure();
+            breaker.allow().expect("closed").failure();
+            clock.shown.set((1 << 41) - back);
+            for _ in 0..3 {
+                breaker.allow().expect("closed").failure();
+            }
+            assert_eq!(breaker.phase(), Phase::Open, "{step} ms with each reading");
+            let read = clock.shown.now_ms() - ((1 << 41) - back);
+            assert!(read < 1_000, "{read} ms passed while four calls failed");
         }
     }
 }

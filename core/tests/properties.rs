@@ -4,10 +4,14 @@
 
 mod model;
 
-use model::play::{Amount, Length, Script, Step, Through, play};
-use nanobreaker_core::window::Cusum;
+use std::cell::{Cell, RefCell};
+use std::hint::black_box;
+
+use model::play::{Amount, Length, Script, Step, Through, WORDS, play};
+use nanobreaker_core::window::{Adjustable, Cusum};
 use nanobreaker_core::{
-    Config, ConfigBuilder, CusumSettings, Outcome, Rate, Settings, WindowSettings,
+    Breaker, Clock, Config, ConfigBuilder, CusumSettings, ManualClock, Outcome, Permit, Phase,
+    Rate, Settings, WindowSettings,
 };
 use proptest::prelude::*;
 
@@ -249,6 +253,107 @@ fn long_script() -> impl Strategy<Value = Script> {
     })
 }
 
+/// A clock that shows something else with each reading: it falls, stands still, jumps.
+struct Wild {
+    shown: ManualClock,
+    readings: RefCell<Vec<i64>>,
+    next: Cell<usize>,
+}
+
+impl Clock for Wild {
+    fn now_ms(&self) -> u64 {
+        let now = self.shown.now_ms();
+        let readings = self.readings.borrow();
+        if !readings.is_empty() {
+            let step = readings[self.next.get() % readings.len()];
+            self.next.set(self.next.get() + 1);
+            self.shown.set(now.wrapping_add_signed(step));
+        }
+        now
+    }
+}
+
+/// What a clock may do between two readings.
+fn readings() -> impl Strategy<Value = Vec<i64>> {
+    let step = prop_oneof![
+        3 => Just(0_i64),
+        3 => Just(-1_i64),
+        2 => -2_000..=2_000_i64,
+        1 => prop_oneof![Just(1_i64), Just(-1)]
+            .prop_flat_map(|sign| (4..=45_u8).prop_map(move |bits| sign << bits)),
+        1 => any::<i64>(),
+    ];
+    prop::collection::vec(step, 1..12)
+}
+
+/// Uses a breaker while its clock is wild, and then as clocks are. Whatever the clock did, every operation
+/// returns, nobody is shut out for good, and the window trips on as much as ever.
+fn survives(
+    settings: &Settings,
+    start: u64,
+    readings: Vec<i64>,
+    steps: &[Step],
+) -> Result<(), TestCaseError> {
+    let clock = Wild {
+        shown: ManualClock::new(start),
+        readings: RefCell::new(readings),
+        next: Cell::new(0),
+    };
+    let settings = &Settings {
+        opening: settings.opening.latch(false),
+        ..*settings
+    };
+    let window = Adjustable::<WORDS, WORDS>::new(settings).expect("valid settings");
+    let breaker = Breaker::new(window, (), clock);
+    for step in steps {
+        match step {
+            Step::Calls(calls, outcome) => {
+                for _ in 0..*calls {
+                    if let Ok(permit) = breaker.allow() {
+                        permit.record(*outcome);
+                    }
+                }
+            }
+            Step::Trip => _ = breaker.trip(),
+            Step::TripFor(_) => _ = breaker.trip_for_ms(u64::MAX),
+            Step::Advise(_) => _ = breaker.advise_ms(u64::MAX),
+            Step::Recover => _ = breaker.recover(),
+            Step::Disable => _ = breaker.disable(),
+            Step::Reset => breaker.reset(),
+            Step::Shadow(on) => breaker.shadow(*on),
+            Step::Restart(_) => breaker.restore(breaker.save(), 7).expect("saved just now"),
+            Step::Adjust(others) => {
+                let opening = others.opening.latch(false);
+                let others = Settings { opening, ..*others };
+                breaker.adjust(&others).expect("valid settings");
+            }
+            _ => drop(breaker.allow().map(Permit::into_token)),
+        }
+        black_box(breaker.snapshot());
+    }
+    breaker.clock().readings.borrow_mut().clear();
+    let config = breaker.config();
+    let longest = 2 * u64::from(config.max_open_ms()) + 10_000;
+    let longest = longest
+        .max(config.probe_lease_ms().into())
+        .max(config.ramp_ms().into());
+    let longest = longest + longest / 8 + 32;
+    let passes = (0..8).any(|_| {
+        breaker.clock().shown.advance(longest);
+        breaker.allow().map(Permit::into_token).is_ok()
+    });
+    prop_assert!(passes, "wedged: {:?}", breaker.snapshot());
+    breaker.shadow(false);
+    breaker.adjust(&Settings::DEFAULT).expect("valid settings");
+    breaker.reset();
+    for failures in 0..5 {
+        prop_assert_eq!(breaker.phase(), Phase::Closed, "{} failures", failures);
+        breaker.allow().expect("closed").failure();
+    }
+    prop_assert_eq!(breaker.phase(), Phase::Open);
+    Ok(())
+}
+
 fn cases(normal: u32) -> ProptestConfig {
     let mut config = ProptestConfig::default();
     if std::env::var_os("PROPTEST_CASES").is_none() {
@@ -274,6 +379,16 @@ proptest! {
     #[test]
     fn a_clock_that_jumps_leads_nowhere_that_is_not_allowed(script in script(true)) {
         agrees(&script)?;
+    }
+
+    #[test]
+    fn a_clock_that_shows_anything_wedges_nothing(
+        settings in settings(),
+        start in clock(),
+        readings in readings(),
+        steps in prop::collection::vec(step(false), 1..60),
+    ) {
+        survives(&settings, start, readings, &steps)?;
     }
 }
 

@@ -63,16 +63,21 @@ impl<C: Clock> Call<'_, C> {
     }
 }
 
+/// How often a call reads the clock again.
+const MOST_READINGS: u8 = 32;
+
 /// A call's reading of the clock, for windows that may hold times that are newer.
 ///
 /// Then this thread stalled after it read the clock, or the clock was set back. The clock is read
 /// again while that brings a later reading: a thread may stall more than once. What is still newer
-/// afterwards is from before the clock was set back.
+/// afterwards is from before the clock was set back. So it is after 32 readings: a clock that goes on
+/// between any two readings must not keep a call here for as long as it was set back.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     pub(super) now: Raw,
     /// Times that are newer than `now` are from before the clock was set back.
     pub(super) was_set_back: bool,
+    readings: u8,
 }
 
 impl Reading {
@@ -80,6 +85,7 @@ impl Reading {
         Self {
             now: call.now(),
             was_set_back: false,
+            readings: 0,
         }
     }
 
@@ -90,7 +96,8 @@ impl Reading {
         let advanced = Span::new(1, 1).is_ahead(now, self.now, Raw::MAX);
         Self {
             now: if advanced { now } else { self.now },
-            was_set_back: !advanced,
+            was_set_back: !advanced || self.readings >= MOST_READINGS,
+            readings: self.readings.saturating_add(1),
         }
     }
 }
