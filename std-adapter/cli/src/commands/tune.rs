@@ -75,6 +75,7 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
         },
         calls_per_second: survey.calls as f64 / seconds.max(1e-3),
         outages: survey.outages.len(),
+        normal: survey.normal(),
         library: arguments.r#as,
         notes,
     };

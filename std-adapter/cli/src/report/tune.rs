@@ -48,6 +48,8 @@ pub(crate) struct Tuned<'a> {
     pub(crate) of_keys: Vec<OfKey>,
     pub(crate) calls_per_second: f64,
     pub(crate) outages: usize,
+    /// The share of calls that fail outside of them.
+    pub(crate) normal: f64,
     pub(crate) library: Option<Library>,
     pub(crate) notes: &'a Notes,
 }
@@ -131,12 +133,13 @@ pub(crate) fn text(tuned: &Tuned<'_>) -> Result<String, Failure> {
         .first()
         .map_or(0, |choice| choice.parts.totals.calls);
     comments.push(format!(
-        "{} against {} from {} to {}, with {}",
+        "{} against {} from {} to {}, with {}; outside of outages {:.2} % fail",
         counted(tuned.tried as u64, "configuration"),
         counted(calls, "call"),
         time(tuned.span_us.0),
         time(tuned.span_us.1),
         counted(tuned.outages as u64, "outage"),
+        tuned.normal * 100.0,
     ));
     comments.push(tuned.judged_on());
     comments.push(format!("Assumed: {ASSUMPTION}"));
@@ -344,6 +347,7 @@ pub(crate) fn json(tuned: &Tuned<'_>) -> Result<String, Failure> {
         "from": time(tuned.span_us.0),
         "to": time(tuned.span_us.1),
         "outages": tuned.outages,
+        "normal": tuned.normal,
         "split_at": tuned.split_us.map(time),
         "judged_on": tuned.judged_on(),
         "judged": tally_json(&tuned.verdict.judged),

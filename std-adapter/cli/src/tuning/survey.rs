@@ -15,6 +15,8 @@ const LEAST_PERCENT: u64 = 20;
 pub(crate) struct Outage {
     pub(crate) from_us: i64,
     pub(crate) to_us: i64,
+    /// Calls that ended in it, and those of them that failed.
+    pub(crate) calls: u64,
     pub(crate) failed: u64,
 }
 
@@ -77,8 +79,10 @@ impl Survey {
                 let outage = place.get_or_insert(Outage {
                     from_us,
                     to_us: at_us,
+                    calls: 0,
                     failed: 0,
                 });
+                outage.calls += 1;
                 outage.from_us = outage.from_us.min(from_us);
                 if event.call.failed() {
                     outage.failed += 1;
@@ -93,6 +97,14 @@ impl Survey {
         if self.outages.len() < MOST {
             self.outages.extend(outage);
         }
+    }
+
+    /// The share of calls that fail outside of outages.
+    pub(crate) fn normal(&self) -> f64 {
+        let sum = |of: fn(&Outage) -> u64| self.outages.iter().map(of).sum::<u64>();
+        let failed = self.failed.saturating_sub(sum(|outage| outage.failed));
+        let calls = self.calls.saturating_sub(sum(|outage| outage.calls));
+        failed as f64 / calls.max(1) as f64
     }
 
     /// The length that half of the outages don't exceed; `None` where there was none.
@@ -138,8 +150,21 @@ mod tests {
         Outage {
             from_us,
             to_us,
+            calls: failed,
             failed,
         }
+    }
+
+    #[test]
+    fn what_fails_outside_of_outages_is_normal() {
+        let survey = Survey {
+            outages: vec![outage(100, 200, 50)],
+            calls: 1_050,
+            failed: 60,
+            ..Survey::default()
+        };
+        assert_eq!(survey.normal(), 0.01);
+        assert_eq!(Survey::default().normal(), 0.0);
     }
 
     #[test]

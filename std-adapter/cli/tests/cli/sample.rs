@@ -170,13 +170,10 @@ fn clock(ms: u64) -> (u64, u64, u64) {
     (seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }
 
-/// A whole log. Where lines are written when calls end, they come in that order.
+/// A whole log: lines come in the order in which calls ended, as servers write them.
 pub(crate) fn log(format: &str, traffic: &Traffic) -> String {
     let mut samples: Vec<_> = traffic.samples().collect();
-    samples.sort_by_key(|sample| match format {
-        "nginx" | "alb" | "apache" => sample.start_ms + sample.duration_ms,
-        _ => sample.start_ms,
-    });
+    samples.sort_by_key(|sample| sample.start_ms + sample.duration_ms);
     let header = if format == "csv" { CSV_HEADER } else { "" };
     let lines = samples.iter().map(|sample| line(format, sample));
     std::iter::once(header.to_owned()).chain(lines).collect()

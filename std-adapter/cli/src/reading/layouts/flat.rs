@@ -1,9 +1,13 @@
-//! JSON lines that are flat: an object of plain values, without escapes. Most logs have no others, and they
-//! can be read in one look; whatever else a line holds is left to serde.
+//! JSON lines that are flat and right: an object of plain values, without escapes, in which every field is
+//! there once. Most logs have no others, and they can be read in one look. Whatever else a line holds is left
+//! to serde, which can tell best what is wrong with it.
 
+use crate::reading::dates::Dates;
 use crate::reading::layouts::json::Tree;
-use crate::reading::named::{Field, Found};
+use crate::reading::named::{Columns, Field};
 use crate::reading::number::Number;
+use crate::reading::record::Record;
+use crate::reading::rules::Ending;
 use crate::reading::value::Value;
 
 /// The names of the last line's fields with what they stand for: those of the next one are most often the
@@ -11,18 +15,34 @@ use crate::reading::value::Value;
 #[derive(Debug, Default)]
 pub(crate) struct Names(Vec<(String, Option<Field>)>);
 
-/// The fields of a line that are asked for; `None` where the line is another sort of JSON, or none.
-pub(super) fn find<'a>(line: &'a str, tree: &Tree, names: &mut Names) -> Option<Found<'a>> {
+/// The call of a line; `None` where the line is another sort of JSON, or wrong.
+pub(super) fn record<'a>(
+    line: &'a str,
+    columns: &Columns,
+    tree: &Tree,
+    names: &mut Names,
+    dates: &mut Dates,
+) -> Option<Record<'a>> {
     let mut scan = Scan { line, at: 0 };
-    let mut found = Found::default();
+    let (mut time_us, mut duration_us, mut ok, mut status, mut key) =
+        (None, None, None, None, None);
     scan.expect(b'{')?;
     for index in 0.. {
         scan.expect(b'"')?;
         let field = scan.field(index, tree, names)?;
         scan.expect(b':')?;
-        let value = scan.value()?;
+        let value = scan.value()?.filter(|value| !value.is_blank());
         if let (Some(field), Some(value)) = (field, value) {
-            found.put(field, value);
+            match field {
+                Field::Ts => once(&mut time_us, value.time("", columns.ts_unit, dates).ok()?)?,
+                Field::Status => once(&mut status, value.status_or_name("").ok()?)?,
+                Field::Ok => once(&mut ok, value.boolean("").ok()?)?,
+                Field::Duration(index) => {
+                    let (_, scale) = columns.durations.get(index)?;
+                    once(&mut duration_us, value.duration("", *scale).ok()?)?;
+                }
+                Field::Key => once(&mut key, value.into_key("").ok()?)?,
+            }
         }
         match scan.next()? {
             b',' => {}
@@ -31,7 +51,24 @@ pub(super) fn find<'a>(line: &'a str, tree: &Tree, names: &mut Names) -> Option<
         }
     }
     scan.skip_blanks();
-    (scan.at == line.len()).then_some(found)
+    (scan.at == line.len()).then_some(())?;
+    Some(Record {
+        time_us: time_us?,
+        duration_us: duration_us?,
+        ending: match (ok, status) {
+            (Some(ok), _) => Ending::Ok(ok),
+            (None, status) => Ending::Status(status?),
+        },
+        key,
+    })
+}
+
+/// Puts a value where there was none.
+#[inline]
+fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    let is_first = place.is_none();
+    *place = Some(value);
+    is_first.then_some(())
 }
 
 struct Scan<'a> {
@@ -121,40 +158,49 @@ impl<'a> Scan<'a> {
         Some(value)
     }
 
-    /// A number as JSON allows it: no leading zeros, and digits on both sides of a point.
+    /// A number as JSON allows it: no leading zeros, and digits on both sides of a point. Very long ones and
+    /// those with an exponent are left to others.
+    #[inline]
     fn number(&mut self) -> Option<Value<'a>> {
+        let is_negative = self.peek() == Some(b'-');
+        self.at += usize::from(is_negative);
         let start = self.at;
-        if self.peek() == Some(b'-') {
-            self.at += 1;
-        }
-        let whole = self.digits();
-        let leading_zero = whole > 1 && self.line.as_bytes().get(self.at - whole) == Some(&b'0');
-        if whole == 0 || leading_zero {
+        let mut mantissa = 0_i64;
+        self.digits(&mut mantissa);
+        let whole = self.at - start;
+        if whole == 0 || whole > 1 && self.line.as_bytes().get(start) == Some(&b'0') {
             return None;
         }
-        let has_point = self.peek() == Some(b'.');
-        if has_point {
+        let mut places = 0;
+        if self.peek() == Some(b'.') {
             self.at += 1;
-            if self.digits() == 0 {
+            let point = self.at;
+            self.digits(&mut mantissa);
+            places = self.at - point;
+            if places == 0 {
                 return None;
             }
         }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
+        if whole + places > 18 || matches!(self.peek(), Some(b'e' | b'E')) {
             return None;
         }
-        let number = Number::in_text(self.line.get(start..self.at)?)?;
-        match (number, number.integer()) {
-            (_, Some(whole)) => Some(Value::Integer(whole)),
-            (Number::Decimal { .. }, None) => Some(Value::Decimal(number)),
-            (Number::Float(_), None) => None,
-        }
+        let mantissa = if is_negative { -mantissa } else { mantissa };
+        Some(if places == 0 {
+            Value::Integer(mantissa)
+        } else {
+            let places = places as u32;
+            Value::Decimal(Number::Decimal { mantissa, places })
+        })
     }
 
-    fn digits(&mut self) -> usize {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+    /// Adds the digits that come next; of too many it makes nonsense.
+    #[inline]
+    fn digits(&mut self, mantissa: &mut i64) {
+        while let Some(digit @ b'0'..=b'9') = self.peek() {
+            *mantissa = mantissa
+                .wrapping_mul(10)
+                .wrapping_add(i64::from(digit - b'0'));
             self.at += 1;
         }
-        self.at - start
     }
 }

@@ -77,8 +77,8 @@ pub(crate) fn parse<'a>(
     names: &mut Names,
     dates: &mut Dates,
 ) -> Result<Record<'a>, Malformed> {
-    match flat::find(line, tree, names) {
-        Some(found) => found.record(columns, dates),
+    match flat::record(line, columns, tree, names, dates) {
+        Some(record) => Ok(record),
         None => find(line, tree)?.record(columns, dates),
     }
 }
@@ -316,11 +316,11 @@ mod tests {
             let mut dates = Dates::default();
             let mut names = Names::default();
             // The names of another line are remembered.
-            let _ = flat::find(r#"{"ts":1,"status":2,"y":3,"d":4}"#, &tree, &mut names);
-            if let Some(found) = flat::find(&line, &tree, &mut names) {
-                let by_serde = find(&line, &tree).map(|found| found.record(&columns, &mut dates));
-                let by_serde = by_serde.map_err(|why| why.to_string());
-                prop_assert_eq!(Ok(found.record(&columns, &mut Dates::default())), by_serde);
+            let other = r#"{"ts":1,"status":2,"y":3,"d":4}"#;
+            let _ = flat::record(other, &columns, &tree, &mut names, &mut dates);
+            if let Some(record) = flat::record(&line, &columns, &tree, &mut names, &mut dates) {
+                let by_serde = find(&line, &tree).and_then(|found| found.record(&columns, &mut dates));
+                prop_assert_eq!(Ok(record), by_serde);
             }
         }
     }
