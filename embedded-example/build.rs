@@ -8,18 +8,8 @@ use std::{env, fs};
 const BOARDS: [(&str, u32, &str, &[&str]); 5] = [
     ("thumbv6m-none-eabi", 16_000_000, "microbit.x", CORTEX_M),
     ("thumbv7m-none-eabi", 12_500_000, "lm3s6965evb.x", CORTEX_M),
-    (
-        "thumbv7em-none-eabihf",
-        25_000_000,
-        "mps2-an386.x",
-        CORTEX_M,
-    ),
-    (
-        "thumbv8m.main-none-eabihf",
-        20_000_000,
-        "mps2-an505.x",
-        CORTEX_M,
-    ),
+    ("thumbv7em-none-eabihf", 25_000_000, "mps2-an386.x", CORTEX_M),
+    ("thumbv8m.main-none-eabihf", 20_000_000, "mps2-an505.x", CORTEX_M),
     ("riscv32imac-unknown-none-elf", 10_000_000, "virt.x", RISC_V),
 ];
 const CORTEX_M: &[&str] = &["--nmagic", "-Tlink.x"];
@@ -65,13 +55,7 @@ fn main() {
 fn choose(name: &str, variable: &str, values: &[&str]) {
     println!("cargo::rerun-if-env-changed={variable}");
     let value = env::var(variable).unwrap_or_else(|_| values[0].to_owned());
-    assert!(
-        values.contains(&value.as_str()),
-        "{variable} is {value}, not one of {values:?}"
-    );
-    println!(
-        "cargo::rustc-check-cfg=cfg({name}, values(\"{}\"))",
-        values.join("\", \"")
-    );
+    assert!(values.contains(&value.as_str()), "{variable} is {value}, not one of {values:?}");
+    println!("cargo::rustc-check-cfg=cfg({name}, values(\"{}\"))", values.join("\", \""));
     println!("cargo::rustc-cfg={name}=\"{value}\"");
 }

@@ -29,19 +29,14 @@ fn round_trip<W: Window<Settings = Config>>(breaker: &Breaker<W, ManualClock>) {
 }
 
 fn half_open(criterion: &mut Criterion) {
-    let config = Config::builder()
-        .open_for_ms(1_000)
-        .build()
-        .expect("allowed");
+    let config = Config::builder().open_for_ms(1_000).build().expect("allowed");
     let group = &mut criterion.benchmark_group("half-open round trip");
     let ring = Failures::<1>::within_ms(10_000).expect("allowed");
     let ring = Breaker::new(ring, config, ManualClock::new(0));
     group.bench_function("failures", |bencher| bencher.iter(|| round_trip(&ring)));
     let in_a_row = Consecutive::new(1).expect("allowed");
     let in_a_row = Breaker::new(in_a_row, config, ManualClock::new(0));
-    group.bench_function("consecutive", |bencher| {
-        bencher.iter(|| round_trip(&in_a_row))
-    });
+    group.bench_function("consecutive", |bencher| bencher.iter(|| round_trip(&in_a_row)));
 }
 
 criterion_group!(benches, failure, half_open);

@@ -17,9 +17,7 @@ use tower::{Layer, Service, service_fn};
 const THREADS: usize = 2;
 
 fn breaker() -> SharedBreaker {
-    SharedBreaker::builder()
-        .build()
-        .expect("the defaults are valid")
+    SharedBreaker::builder().build().expect("the defaults are valid")
 }
 
 fn call(breaker: &SharedBreaker) {
@@ -62,9 +60,7 @@ fn healthy_calls(criterion: &mut Criterion) {
     let watched = Monitor::new().watch(breaker());
     bench(criterion, "healthy call, watched", || call(&watched));
     let adjusted = breaker();
-    adjusted
-        .adjust(&SharedBreaker::builder())
-        .expect("the defaults are valid");
+    adjusted.adjust(&SharedBreaker::builder()).expect("the defaults are valid");
     bench(criterion, "healthy call, adjusted", || call(&adjusted));
 }
 

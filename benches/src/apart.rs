@@ -51,10 +51,7 @@ impl Worker {
             .map_err(said)?;
         let stdin = child.stdin.take().ok_or("no standard input")?;
         let stdout = child.stdout.take().ok_or("no standard output")?;
-        Ok(Self {
-            process: Mutex::new((stdin, BufReader::new(stdout))),
-            _child: child,
-        })
+        Ok(Self { process: Mutex::new((stdin, BufReader::new(stdout))), _child: child })
     }
 
     /// The crate's name.
@@ -66,10 +63,7 @@ impl Worker {
     pub fn build(&self, op: Op) -> Option<Cost> {
         let answer = self.ask(&format!("new {}", op.name()));
         let (allocations, bytes) = answer.split_once(' ')?;
-        Some(Cost {
-            allocations: allocations.parse().ok()?,
-            bytes: bytes.parse().ok()?,
-        })
+        Some(Cost { allocations: allocations.parse().ok()?, bytes: bytes.parse().ok()? })
     }
 
     /// Runs one slice: nanoseconds per call, as each thread saw it.
@@ -79,9 +73,7 @@ impl Worker {
     /// When the other process does not understand: the two are then of different versions.
     pub fn slice(&self, op: Op, threads: usize, calls: u64) -> f64 {
         let answer = self.ask(&format!("slice {} {threads} {calls}", op.name()));
-        answer
-            .parse()
-            .unwrap_or_else(|_| panic!("the process apart answered {answer:?}"))
+        answer.parse().unwrap_or_else(|_| panic!("the process apart answered {answer:?}"))
     }
 
     fn ask(&self, request: &str) -> String {
@@ -89,10 +81,7 @@ impl Worker {
         let (stdin, stdout) = &mut *process;
         let mut answer = String::new();
         let answered = writeln!(stdin, "{request}").and_then(|()| stdout.read_line(&mut answer));
-        assert!(
-            answered.is_ok_and(|read| read > 0),
-            "the process apart ended at: {request}"
-        );
+        assert!(answered.is_ok_and(|read| read > 0), "the process apart ended at: {request}");
         answer.trim_end().to_owned()
     }
 }
@@ -100,10 +89,7 @@ impl Worker {
 /// Beside the directory that this binary was built into.
 fn target_dir() -> Result<PathBuf, String> {
     let binary = env::current_exe().map_err(said)?;
-    let target = binary
-        .ancestors()
-        .nth(2)
-        .ok_or("this binary is in no target directory")?;
+    let target = binary.ancestors().nth(2).ok_or("this binary is in no target directory")?;
     Ok(target.join("apart"))
 }
 

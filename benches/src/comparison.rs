@@ -70,13 +70,7 @@ impl List {
     pub fn add_named<P: Peer>(&mut self, kind: Kind, op: Op, name: &str) {
         if let Some((case, cost)) = cost_of::<P>(op) {
             let runner = Runner::Here(Arc::new(case), op.expected());
-            self.0.push(Entry {
-                who: P::WHO.into(),
-                kind,
-                op: name.into(),
-                runner,
-                cost,
-            });
+            self.0.push(Entry { who: P::WHO.into(), kind, op: name.into(), runner, cost });
         }
     }
 
@@ -86,13 +80,7 @@ impl List {
         for op in Op::ALL {
             if let Some(cost) = worker.build(op) {
                 let runner = Runner::Apart(worker.clone(), op);
-                self.0.push(Entry {
-                    who: worker.who(),
-                    kind,
-                    op: op.name().into(),
-                    runner,
-                    cost,
-                });
+                self.0.push(Entry { who: worker.who(), kind, op: op.name().into(), runner, cost });
             }
         }
     }
@@ -154,12 +142,7 @@ pub fn compare(mut list: List, plan: &Plan) -> Rows {
         entry.check();
         for &threads in &plan.threads {
             let calls = calibrate(plan.slice, |calls| entry.slice(&crew, threads, calls));
-            runs.push(Run {
-                entry,
-                threads,
-                calls,
-                slices: Vec::new(),
-            });
+            runs.push(Run { entry, threads, calls, slices: Vec::new() });
         }
     }
     let mut order = Shuffle::new(plan.seed);

@@ -87,13 +87,7 @@ pub fn cost_of<P: Peer>(op: Op) -> Option<(Case<P>, Cost)> {
     let (case, built) = heap_of(|| {
         let case = Case::<P>::new(op)?;
         // What a breaker sets aside only as it works belongs to it too.
-        assert_eq!(
-            case.run(CALLS),
-            Some(op.expected()),
-            "{} {}",
-            P::WHO,
-            op.name()
-        );
+        assert_eq!(case.run(CALLS), Some(op.expected()), "{} {}", P::WHO, op.name());
         Some(case)
     });
     let case = case?;

@@ -61,14 +61,8 @@ pub trait Shape: Send + Sync + 'static {
 
     /// A closed breaker.
     fn breaker() -> Breaker<Self::Window, Self::Clock> {
-        let config = Config::builder()
-            .open_for_ms(OPEN_FOR.as_millis() as u64)
-            .build();
-        Breaker::new(
-            Self::window(),
-            config.expect("an hour is allowed"),
-            Self::Clock::default(),
-        )
+        let config = Config::builder().open_for_ms(OPEN_FOR.as_millis() as u64).build();
+        Breaker::new(Self::window(), config.expect("an hour is allowed"), Self::Clock::default())
     }
 }
 
@@ -297,11 +291,7 @@ impl Peer for Shared {
     const WHO: &'static str = WHO;
 
     fn build(_: Limits) -> Self {
-        Self(
-            SharedBreaker::builder()
-                .build()
-                .expect("the defaults are allowed"),
-        )
+        Self(SharedBreaker::builder().build().expect("the defaults are allowed"))
     }
 
     fn caller(&self) -> impl FnMut(Work) -> Answer {

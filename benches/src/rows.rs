@@ -46,16 +46,9 @@ impl Rows {
     /// Into reading order: by operation and threads, the quickest first.
     pub fn sort(&mut self) {
         self.0.sort_by(|a, b| {
-            let place = |row: &Row| {
-                (
-                    row.kind == Kind::Yardstick,
-                    group_place(row.group()),
-                    row.threads,
-                )
-            };
-            place(a)
-                .cmp(&place(b))
-                .then(a.time.median.total_cmp(&b.time.median))
+            let place =
+                |row: &Row| (row.kind == Kind::Yardstick, group_place(row.group()), row.threads);
+            place(a).cmp(&place(b)).then(a.time.median.total_cmp(&b.time.median))
         });
     }
 
@@ -64,9 +57,7 @@ impl Rows {
         let two_loads = self.0.iter().find(|other| {
             other.kind == Kind::Yardstick && other.op == TWO_LOADS && other.threads == row.threads
         });
-        two_loads.map_or(f64::NAN, |two_loads| {
-            row.time.median / two_loads.time.median
-        })
+        two_loads.map_or(f64::NAN, |two_loads| row.time.median / two_loads.time.median)
     }
 
     /// The row's time as a multiple of the best peer's in the same operation with as many threads.
@@ -85,14 +76,10 @@ impl Rows {
              | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
         );
         for row in &self.0 {
-            let best = self
-                .to_best_peer(row)
-                .map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}"));
-            let who = if row.kind == Kind::Ours {
-                format!("**{}**", row.who)
-            } else {
-                row.who.clone()
-            };
+            let best =
+                self.to_best_peer(row).map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}"));
+            let who =
+                if row.kind == Kind::Ours { format!("**{}**", row.who) } else { row.who.clone() };
             writeln!(
                 out,
                 "| {who} | {} | {} | {:.2} | ±{:.0}% | {:.2} | {best} | {} | {} |",
@@ -123,10 +110,7 @@ impl Rows {
                 row.bytes,
             )
         });
-        format!(
-            "{{\"rows\": [\n{}\n]}}\n",
-            rows.collect::<Vec<_>>().join(",\n")
-        )
+        format!("{{\"rows\": [\n{}\n]}}\n", rows.collect::<Vec<_>>().join(",\n"))
     }
 }
 
@@ -139,10 +123,7 @@ impl Row {
 
 fn group_place(group: &str) -> usize {
     let names = crate::subject::Op::ALL.map(crate::subject::Op::name);
-    names
-        .iter()
-        .position(|name| *name == group)
-        .unwrap_or(names.len())
+    names.iter().position(|name| *name == group).unwrap_or(names.len())
 }
 
 #[cfg(test)]
@@ -150,19 +131,8 @@ mod tests {
     use super::*;
 
     fn row(who: &str, kind: Kind, op: &str, threads: usize, median: f64) -> Row {
-        let time = Summary {
-            median,
-            spread: 0.1,
-        };
-        Row {
-            who: who.into(),
-            kind,
-            op: op.into(),
-            threads,
-            time,
-            allocations: 0.0,
-            bytes: 8,
-        }
+        let time = Summary { median, spread: 0.1 };
+        Row { who: who.into(), kind, op: op.into(), threads, time, allocations: 0.0, bytes: 8 }
     }
 
     fn rows() -> Rows {
@@ -180,10 +150,7 @@ mod tests {
     }
 
     fn find<'a>(rows: &'a Rows, who: &str, threads: usize) -> &'a Row {
-        rows.0
-            .iter()
-            .find(|row| row.who == who && row.threads == threads)
-            .unwrap()
+        rows.0.iter().find(|row| row.who == who && row.threads == threads).unwrap()
     }
 
     #[test]
@@ -204,11 +171,7 @@ mod tests {
     #[test]
     fn the_quickest_come_first_and_yardsticks_last() {
         let rows = rows();
-        let order: Vec<_> = rows
-            .0
-            .iter()
-            .map(|row| (row.who.as_str(), row.threads))
-            .collect();
+        let order: Vec<_> = rows.0.iter().map(|row| (row.who.as_str(), row.threads)).collect();
         let expected = [
             ("limiter", 1),
             ("ours", 1),
@@ -223,13 +186,7 @@ mod tests {
 
     #[test]
     fn the_json_has_the_agreed_form() {
-        let rows = Rows(vec![row(
-            "yardstick",
-            Kind::Yardstick,
-            "two_loads",
-            1,
-            1.25,
-        )]);
+        let rows = Rows(vec![row("yardstick", Kind::Yardstick, "two_loads", 1, 1.25)]);
         let expected = concat!(
             "{\"rows\": [\n",
             r#"{"who": "yardstick", "op": "two_loads", "threads": 1, "ns": 1.250, "#,

@@ -68,9 +68,7 @@ impl Crew {
             thread::spawn(move || help(number, &slices));
             sender
         });
-        Self {
-            helpers: helpers.collect(),
-        }
+        Self { helpers: helpers.collect() }
     }
 
     /// Runs one slice and answers with nanoseconds per call, as each thread saw it, averaged over the threads.
@@ -89,9 +87,7 @@ impl Crew {
                 gate: gate.clone(),
                 report: report.clone(),
             };
-            helper
-                .send(slice)
-                .expect("a helper lives as long as its crew");
+            helper.send(slice).expect("a helper lives as long as its crew");
         }
         let mine = timed(&**subject, calls, &gate);
         let others: Duration = reports.iter().take(threads - 1).sum();

@@ -39,21 +39,12 @@ mod tests {
 
     #[test]
     fn one_slice_is_its_own_median_without_spread() {
-        assert_eq!(
-            summarise(&[3.0]),
-            Some(Summary {
-                median: 3.0,
-                spread: 0.0
-            })
-        );
+        assert_eq!(summarise(&[3.0]), Some(Summary { median: 3.0, spread: 0.0 }));
     }
 
     #[test]
     fn the_order_of_slices_does_not_matter() {
-        assert_eq!(
-            summarise(&[5.0, 1.0, 3.0, 2.0, 4.0]),
-            summarise(&[1.0, 2.0, 3.0, 4.0, 5.0])
-        );
+        assert_eq!(summarise(&[5.0, 1.0, 3.0, 2.0, 4.0]), summarise(&[1.0, 2.0, 3.0, 4.0, 5.0]));
     }
 
     #[test]
@@ -64,13 +55,7 @@ mod tests {
     #[test]
     fn one_slice_that_was_preempted_moves_neither_median_nor_spread() {
         let quiet = summarise(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
-        assert_eq!(
-            quiet,
-            Summary {
-                median: 3.0,
-                spread: 1.0 / 3.0
-            }
-        );
+        assert_eq!(quiet, Summary { median: 3.0, spread: 1.0 / 3.0 });
         assert_eq!(summarise(&[1.0, 2.0, 3.0, 4.0, 5000.0]).unwrap(), quiet);
     }
 }

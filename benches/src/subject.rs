@@ -101,12 +101,7 @@ pub enum Op {
 
 impl Op {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 4] = [
-        Self::Healthy,
-        Self::Failure,
-        Self::Reject,
-        Self::RejectForced,
-    ];
+    pub const ALL: [Self; 4] = [Self::Healthy, Self::Failure, Self::Reject, Self::RejectForced];
 
     /// The name in the table and in the JSON.
     pub const fn name(self) -> &'static str {
@@ -155,15 +150,8 @@ impl<P: Peer> Case<P> {
     ///
     /// When a thousand failures do not open the breaker: the peer is then used wrongly.
     pub fn new(op: Op) -> Option<Self> {
-        let limits = if op == Op::Failure {
-            Limits::Unreachable
-        } else {
-            Limits::Ordinary
-        };
-        let mut case = Self {
-            peer: P::build(limits),
-            work: op.work(),
-        };
+        let limits = if op == Op::Failure { Limits::Unreachable } else { Limits::Ordinary };
+        let mut case = Self { peer: P::build(limits), work: op.work() };
         match op {
             Op::Healthy | Op::Failure => {}
             Op::Reject => {

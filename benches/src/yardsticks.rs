@@ -113,10 +113,7 @@ yardstick!(
 #[cfg(target_os = "linux")]
 #[inline]
 pub fn coarse_now_ms() -> u64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a timespec that lives across the call.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut now) };
     now.tv_sec as u64 * 1_000 + now.tv_nsec as u64 / 1_000_000

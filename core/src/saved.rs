@@ -84,10 +84,7 @@ impl fmt::Display for RestoreError {
         match self {
             Self::Damaged { saved } => write!(f, "{saved:#x} is no saved state: its check differs"),
             Self::Version { found, known } => {
-                write!(
-                    f,
-                    "the saved state has version {found}, but must have version {known}"
-                )
+                write!(f, "the saved state has version {found}, but must have version {known}")
             }
         }
     }
@@ -111,10 +108,7 @@ impl Saved {
         }
         let version = ((saved >> VERSION) & 0xF) as u8;
         if version != CURRENT_VERSION {
-            return Err(RestoreError::Version {
-                found: version,
-                known: CURRENT_VERSION,
-            });
+            return Err(RestoreError::Version { found: version, known: CURRENT_VERSION });
         }
         let left_ms = ((saved >> LEFT) & 0xFFF_FFFF) as u32;
         let phase = match saved & 0x7 {
@@ -161,12 +155,7 @@ mod tests {
     fn what_is_saved_comes_back() {
         for phase in all_phases() {
             for (in_shadow, streak, left_ms) in [(false, 0, 0), (true, 15, MAX_LEFT_MS)] {
-                let saved = Saved {
-                    phase,
-                    in_shadow,
-                    streak,
-                    left_ms,
-                };
+                let saved = Saved { phase, in_shadow, streak, left_ms };
                 assert_eq!(Saved::from_integer(saved.to_integer()), Ok(saved));
             }
         }
@@ -175,13 +164,7 @@ mod tests {
     #[test]
     fn any_flipped_bit_is_noticed() {
         for phase in all_phases() {
-            let saved = Saved {
-                phase,
-                in_shadow: false,
-                streak: 3,
-                left_ms: 5_000,
-            }
-            .to_integer();
+            let saved = Saved { phase, in_shadow: false, streak: 3, left_ms: 5_000 }.to_integer();
             for bit in 0..64 {
                 let damaged = saved ^ (1 << bit);
                 assert_eq!(
@@ -195,10 +178,7 @@ mod tests {
     #[test]
     fn memory_that_was_never_written_is_refused() {
         for saved in [0, u64::MAX, 0xAAAA_AAAA_AAAA_AAAA, 0xDEAD_BEEF_DEAD_BEEF] {
-            assert!(matches!(
-                Saved::from_integer(saved),
-                Err(RestoreError::Damaged { .. })
-            ));
+            assert!(matches!(Saved::from_integer(saved), Err(RestoreError::Damaged { .. })));
         }
     }
 
@@ -211,10 +191,7 @@ mod tests {
         let version = u64::from(CURRENT_VERSION) << VERSION;
         for fields in [version | 5, version | u64::from(MAX_LEFT_MS + 1) << LEFT] {
             let saved = with_check(fields);
-            assert_eq!(
-                Saved::from_integer(saved),
-                Err(RestoreError::Damaged { saved })
-            );
+            assert_eq!(Saved::from_integer(saved), Err(RestoreError::Damaged { saved }));
         }
         assert_eq!(
             Saved::from_integer(with_check(1 << VERSION)),

@@ -25,16 +25,9 @@ pub(crate) type Raw = u64;
 #[cfg(not(all(target_has_atomic = "64", not(nanobreaker_narrow))))]
 pub(crate) type Raw = u32;
 
-#[cfg(all(
-    not(nanobreaker_loom),
-    target_has_atomic = "64",
-    not(nanobreaker_narrow)
-))]
+#[cfg(all(not(nanobreaker_loom), target_has_atomic = "64", not(nanobreaker_narrow)))]
 type Atomic = portable_atomic::AtomicU64;
-#[cfg(all(
-    not(nanobreaker_loom),
-    not(all(target_has_atomic = "64", not(nanobreaker_narrow)))
-))]
+#[cfg(all(not(nanobreaker_loom), not(all(target_has_atomic = "64", not(nanobreaker_narrow)))))]
 type Atomic = portable_atomic::AtomicU32;
 #[cfg(all(nanobreaker_loom, not(nanobreaker_narrow)))]
 type Atomic = loom::sync::atomic::AtomicU64;
@@ -177,9 +170,7 @@ impl Word {
         if self.attempts.fetch_add(1, Ordering::Relaxed) % 3 != 2 {
             return Err(self.value.load(refused));
         }
-        self.value
-            .compare_exchange_weak(seen, new, stored, refused)
-            .map(|_| ())
+        self.value.compare_exchange_weak(seen, new, stored, refused).map(|_| ())
     }
 
     /// Adds one, wrapping, and returns the value before.
@@ -290,8 +281,6 @@ impl HalfTurns {
     pub(crate) fn step_from(&self, seen: u32, order: Ordering) {
         // Relaxed: where the exchange is refused nothing is read from it.
         let (stored, refused) = ordered(order, Ordering::Relaxed);
-        let _ = self
-            .0
-            .compare_exchange(seen, seen.wrapping_add(1), stored, refused);
+        let _ = self.0.compare_exchange(seen, seen.wrapping_add(1), stored, refused);
     }
 }

@@ -156,9 +156,7 @@ fn states<W: Window>() -> Vec<Step<W>> {
         ("open", |tested| {
             tested.breaker.trip();
         }),
-        ("open, and its time is over", |tested| {
-            tested.trip_and_wait()
-        }),
+        ("open, and its time is over", |tested| tested.trip_and_wait()),
         ("open, and the clock was set back", |tested| {
             tested.breaker.trip();
             tested.clock.set(tested.clock.now_ms() - 20);
@@ -203,17 +201,11 @@ fn operations<W: Window>() -> Vec<Step<W>> {
         (LEAKED, |tested| {
             let _leaked = tested.breaker.allow().map(Permit::into_token);
         }),
-        ("a call that is given up", |tested| {
-            drop(tested.breaker.allow())
-        }),
+        ("a call that is given up", |tested| drop(tested.breaker.allow())),
         (FAILS, |tested| tested.call(Outcome::Failure)),
-        ("a call that succeeds", |tested| {
-            tested.call(Outcome::Success)
-        }),
+        ("a call that succeeds", |tested| tested.call(Outcome::Success)),
         ("a slow call", |tested| tested.call(Outcome::SlowFailure)),
-        ("a call that is ignored", |tested| {
-            tested.call(Outcome::Ignored)
-        }),
+        ("a call that is ignored", |tested| tested.call(Outcome::Ignored)),
         ("trip", |tested| {
             tested.breaker.trip();
         }),
@@ -258,11 +250,7 @@ fn keeps_its_promises<W: Window>(tested: &Tested<'_, W>, story: &str) {
     // As many failures as ever trip.
     breaker.reset();
     for failures in 1..=THRESHOLD {
-        assert_eq!(
-            breaker.phase(),
-            Phase::Closed,
-            "{story}: {failures} failures"
-        );
+        assert_eq!(breaker.phase(), Phase::Closed, "{story}: {failures} failures");
         tested.call(Outcome::Failure);
     }
     assert_eq!(breaker.phase(), Phase::Open, "{story}");
@@ -282,14 +270,8 @@ fn abandon_all<W: Window>(new: impl Fn(&Fuse) -> (W, W::Settings), more: &[Step<
             for place in 0.. {
                 let (fuse, clock) = (Fuse::default(), ManualClock::new(1_000));
                 let (window, config) = new(&fuse);
-                let fragile_clock = Fragile {
-                    fuse: &fuse,
-                    inner: &clock,
-                };
-                let observer = Fragile {
-                    fuse: &fuse,
-                    inner: (),
-                };
+                let fragile_clock = Fragile { fuse: &fuse, inner: &clock };
+                let observer = Fragile { fuse: &fuse, inner: () };
                 let tested = Tested {
                     breaker: Breaker::with_observer(window, config, fragile_clock, observer),
                     fuse: &fuse,
@@ -377,14 +359,8 @@ fn an_abandoned_count_harms_no_striped_window() {
             breaker: Breaker::with_observer(
                 window,
                 config,
-                Fragile {
-                    fuse: &fuse,
-                    inner: &clock,
-                },
-                Fragile {
-                    fuse: &fuse,
-                    inner: (),
-                },
+                Fragile { fuse: &fuse, inner: &clock },
+                Fragile { fuse: &fuse, inner: () },
             ),
             fuse: &fuse,
             clock: &clock,
@@ -399,21 +375,14 @@ fn an_abandoned_count_harms_no_striped_window() {
         if tested.breaker.phase() == Phase::Closed {
             tested.call(Outcome::Failure);
         }
-        assert_eq!(
-            tested.breaker.phase(),
-            Phase::Open,
-            "at {place}: a lost trip"
-        );
+        assert_eq!(tested.breaker.phase(), Phase::Open, "at {place}: a lost trip");
         keeps_its_promises(&tested, &format!("a striped count, abandoned at {place}"));
     }
 }
 
 fn settings(open_for_ms: u64) -> Settings {
     Settings {
-        window: WindowSettings::Calls {
-            size: 10,
-            rate: RATE,
-        },
+        window: WindowSettings::Calls { size: 10, rate: RATE },
         slow_window: Some(WindowSettings::Cusum(CUSUM)),
         opening: opening().open_for_ms(open_for_ms),
         ..Settings::DEFAULT
@@ -424,27 +393,15 @@ fn settings(open_for_ms: u64) -> Settings {
 fn an_abandoned_adjustment_leaves_the_old_settings_or_the_new_and_holds_nobody_up() {
     type Live = Adjustable<1, 1>;
     let adjusting: Step<Live> = ("adjust", |tested| {
-        tested
-            .breaker
-            .adjust(&settings(200))
-            .expect("nobody else adjusts");
+        tested.breaker.adjust(&settings(200)).expect("nobody else adjusts");
     });
-    abandon_all(
-        |_| (Live::new(&settings(OPEN_MS)).expect("valid"), ()),
-        &[adjusting],
-    );
+    abandon_all(|_| (Live::new(&settings(OPEN_MS)).expect("valid"), ()), &[adjusting]);
 
     for (state, go) in states::<Live>() {
         for place in 0.. {
             let (fuse, clock) = (Fuse::default(), ManualClock::new(1_000));
-            let fragile_clock = Fragile {
-                fuse: &fuse,
-                inner: &clock,
-            };
-            let observer = Fragile {
-                fuse: &fuse,
-                inner: (),
-            };
+            let fragile_clock = Fragile { fuse: &fuse, inner: &clock };
+            let observer = Fragile { fuse: &fuse, inner: () };
             let window = Live::new(&settings(OPEN_MS)).expect("valid");
             let tested = Tested {
                 breaker: Breaker::with_observer(window, (), fragile_clock, observer),

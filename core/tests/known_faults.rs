@@ -125,42 +125,28 @@ impl Judging {
     fn settings(&self) -> WindowSettings {
         match *self {
             Self::Consecutive { threshold } => WindowSettings::Consecutive { threshold },
-            Self::Failures {
-                threshold,
-                within_ms,
-            } => WindowSettings::Failures {
-                threshold,
-                within_ms,
-            },
-            Self::Calls {
-                size,
-                failure_rate_percent,
-                min_calls,
-            } => WindowSettings::Calls {
+            Self::Failures { threshold, within_ms } => {
+                WindowSettings::Failures { threshold, within_ms }
+            }
+            Self::Calls { size, failure_rate_percent, min_calls } => WindowSettings::Calls {
                 size,
                 rate: Rate::percent(failure_rate_percent).min_calls(min_calls),
             },
-            Self::Time {
-                span_ms,
-                buckets,
-                failure_rate_percent,
-                min_calls,
-            } => WindowSettings::Time {
-                span_ms,
-                buckets,
-                rate: Rate::percent(failure_rate_percent).min_calls(min_calls),
-            },
-            Self::Cusum {
-                normal_ppm,
-                broken_ppm,
-                calls_per_false_trip,
-                sustained_for_ms,
-            } => WindowSettings::Cusum(CusumSettings {
-                normal_ppm,
-                broken_ppm,
-                calls_per_false_trip,
-                sustained_for_ms,
-            }),
+            Self::Time { span_ms, buckets, failure_rate_percent, min_calls } => {
+                WindowSettings::Time {
+                    span_ms,
+                    buckets,
+                    rate: Rate::percent(failure_rate_percent).min_calls(min_calls),
+                }
+            }
+            Self::Cusum { normal_ppm, broken_ppm, calls_per_false_trip, sustained_for_ms } => {
+                WindowSettings::Cusum(CusumSettings {
+                    normal_ppm,
+                    broken_ppm,
+                    calls_per_false_trip,
+                    sustained_for_ms,
+                })
+            }
         }
     }
 }
@@ -177,11 +163,7 @@ impl Configured {
         set!(relapse_within_ms relapse_within_ms probe_lease_ms probe_lease_ms);
         set!(probes max_probes successes probe_successes failures probe_failures);
         set!(jitter_permille jitter_permille);
-        Settings {
-            window: self.window.settings(),
-            opening,
-            ..Settings::DEFAULT
-        }
+        Settings { window: self.window.settings(), opening, ..Settings::DEFAULT }
     }
 }
 
@@ -268,9 +250,7 @@ impl<W: Window> Play<'_, W> {
 
     fn calls(&self, times: u32, outcome: Outcome) -> Result<(), String> {
         for n in 1..=times {
-            let token = self
-                .granted()
-                .map_err(|why| format!("call {n} was {why}"))?;
+            let token = self.granted().map_err(|why| format!("call {n} was {why}"))?;
             self.breaker.record(token, outcome);
         }
         Ok(())
@@ -289,10 +269,7 @@ fn steps<W: Window>(
         }
         (Err(error), _) => return Err(format!("configuration: {error}")),
     };
-    let mut play = Play {
-        breaker,
-        permits: HashMap::new(),
-    };
+    let mut play = Play { breaker, permits: HashMap::new() };
     for (n, step) in case.steps.iter().enumerate() {
         let differs = |why| format!("step {} {step:?}: {why}", n + 1);
         play.step(step).map_err(differs)?;
@@ -314,11 +291,7 @@ fn play(case: &Case) -> Result<(), String> {
 fn play_adjusted(case: &Case) -> Result<(), String> {
     let clock = ManualClock::new(0);
     let others = Settings {
-        window: WindowSettings::Time {
-            span_ms: 77,
-            buckets: 7,
-            rate: Rate::permille(7),
-        },
+        window: WindowSettings::Time { span_ms: 77, buckets: 7, rate: Rate::permille(7) },
         opening: Config::builder().open_for_ms(77).ramp_ms(7).latch(true),
         ..Settings::DEFAULT
     };
@@ -354,9 +327,7 @@ fn play_all(text: &str) -> Tally {
                 tally.played += 1;
                 let faults = [play(&case), play_adjusted(&case)].into_iter();
                 let named = |why: String| format!("{}: {why}", case.id);
-                tally
-                    .faults
-                    .extend(faults.filter_map(Result::err).map(named));
+                tally.faults.extend(faults.filter_map(Result::err).map(named));
             }
             Err(error) => tally.faults.push(format!("line {}: {error}", n + 1)),
         }
@@ -372,11 +343,7 @@ fn known_faults_are_not_repeated() {
         Ok(path) => fs::read_to_string(&path).unwrap_or_else(|why| panic!("{path}: {why}")),
         Err(_) => OWN_CASES.to_owned(),
     };
-    let Tally {
-        played,
-        left_out,
-        faults,
-    } = play_all(&text);
+    let Tally { played, left_out, faults } = play_all(&text);
     // Not `println!`, which a passing test does not show.
     let _ = writeln!(
         io::stderr(),
@@ -395,22 +362,10 @@ fn known_faults_runner_finds_what_differs() {
         )
     };
     let differing = [
-        (
-            r#"{"reject": true}"#,
-            "x: step 1 Reject(true): call 1 was granted",
-        ),
-        (
-            r#"{"fail_calls": 1}, {"allow": "p"}"#,
-            "x: step 2 Allow(\"p\"): rejected",
-        ),
-        (
-            r#"{"phase": "open"}"#,
-            "x: step 1 Phase(\"open\"): the phase is closed",
-        ),
-        (
-            r#"{"ok": "p"}"#,
-            "x: step 1 Ok(\"p\"): the case has no permit p",
-        ),
+        (r#"{"reject": true}"#, "x: step 1 Reject(true): call 1 was granted"),
+        (r#"{"fail_calls": 1}, {"allow": "p"}"#, "x: step 2 Allow(\"p\"): rejected"),
+        (r#"{"phase": "open"}"#, "x: step 1 Phase(\"open\"): the phase is closed"),
+        (r#"{"ok": "p"}"#, "x: step 1 Ok(\"p\"): the case has no permit p"),
         (
             r#"{"config_error": "threshold"}"#,
             "x: step 1 ConfigError(\"threshold\"): the configuration was accepted",

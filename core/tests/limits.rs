@@ -119,10 +119,7 @@ mod times {
             assert_eq!(shown.streak, streak.min(most));
             let expected = 3_u32 << streak.min(most);
             let left = shown.time_left_ms.expect("open");
-            assert!(
-                (expected..=expected + expected / 2_048).contains(&left),
-                "{left}"
-            );
+            assert!((expected..=expected + expected / 2_048).contains(&left), "{left}");
             breaker.clock().advance(left.into());
             fail(&breaker);
         }
@@ -147,32 +144,20 @@ mod times {
     #[test]
     fn what_is_asked_for_is_kept_from_one_millisecond_to_the_longest() {
         let breaker = touchy(Config::builder().open_for_ms(10).max_open_ms(2_000));
-        for (asked, left) in [
-            (0, 1),
-            (1, 1),
-            (2_000, 2_000),
-            (2_001, 2_000),
-            (u64::MAX, 2_000),
-        ] {
+        for (asked, left) in [(0, 1), (1, 1), (2_000, 2_000), (2_001, 2_000), (u64::MAX, 2_000)] {
             breaker.reset();
             assert!(breaker.trip_for_ms(asked));
             assert_eq!(retry_after_ms(&breaker), Some(left), "asked for {asked}");
         }
         // Others may advise twice that, and ten seconds.
         let longest = 14_000;
-        for (advised, least) in [
-            (0, 1),
-            (longest, longest),
-            (longest + 1, longest),
-            (u64::MAX, longest),
-        ] {
+        for (advised, least) in
+            [(0, 1), (longest, longest), (longest + 1, longest), (u64::MAX, longest)]
+        {
             breaker.reset();
             assert!(breaker.advise_ms(advised));
             let left = u64::from(retry_after_ms(&breaker).expect("open"));
-            assert!(
-                (least..=least + least / 2_048).contains(&left),
-                "advised {advised}: {left}"
-            );
+            assert!((least..=least + least / 2_048).contains(&left), "advised {advised}: {left}");
             assert!(!breaker.advise_ms(least));
         }
     }
@@ -232,16 +217,9 @@ mod rounds {
         let old = breaker.allow_token().expect("closed");
         for later in 1..=2 * generations {
             breaker.reset();
-            let expected = if later % generations == 0 {
-                Recorded::Counted
-            } else {
-                Recorded::Stale
-            };
-            assert_eq!(
-                breaker.record(old, Outcome::Success),
-                expected,
-                "{later} later"
-            );
+            let expected =
+                if later % generations == 0 { Recorded::Counted } else { Recorded::Stale };
+            assert_eq!(breaker.record(old, Outcome::Success), expected, "{later} later");
         }
     }
 }
@@ -253,10 +231,8 @@ mod windows {
     fn the_failure_ring_is_exact_where_it_says_so() {
         for within in [1, 1_000, 16_383] {
             for (apart, phase) in [(within, Phase::Open), (within + 1, Phase::Closed)] {
-                let breaker = with(
-                    Failures::<2>::within_ms(within).expect("valid"),
-                    Config::builder(),
-                );
+                let breaker =
+                    with(Failures::<2>::within_ms(within).expect("valid"), Config::builder());
                 fail(&breaker);
                 breaker.clock().advance(apart);
                 fail(&breaker);
@@ -283,10 +259,7 @@ mod windows {
     #[test]
     fn failures_ahead_of_a_clock_that_was_set_back_count_as_near_as_they_are() {
         for (back, phase) in [(1, Phase::Open), (100, Phase::Open), (101, Phase::Closed)] {
-            let breaker = with(
-                Failures::<3>::within_ms(100).expect("valid"),
-                Config::builder(),
-            );
+            let breaker = with(Failures::<3>::within_ms(100).expect("valid"), Config::builder());
             breaker.clock().set(10_000);
             fail(&breaker);
             fail(&breaker);
@@ -301,20 +274,9 @@ mod windows {
         for bits in 8..if WIDE { 51 } else { 32 } {
             let rate = Rate::percent(100).min_calls(2);
             let windows = [
-                WindowSettings::Failures {
-                    threshold: 2,
-                    within_ms: 100,
-                },
-                WindowSettings::Time {
-                    span_ms: 100,
-                    buckets: 4,
-                    rate,
-                },
-                WindowSettings::Time {
-                    span_ms: 1 << 7,
-                    buckets: 2,
-                    rate,
-                },
+                WindowSettings::Failures { threshold: 2, within_ms: 100 },
+                WindowSettings::Time { span_ms: 100, buckets: 4, rate },
+                WindowSettings::Time { span_ms: 1 << 7, buckets: 2, rate },
             ];
             for window in windows {
                 for off in [0, 1] {
@@ -337,16 +299,9 @@ mod windows {
         for window in [
             WindowSettings::Calls { size: 10, rate },
             WindowSettings::Calls { size: 100, rate },
-            WindowSettings::Time {
-                span_ms: 100,
-                buckets: 4,
-                rate,
-            },
+            WindowSettings::Time { span_ms: 100, buckets: 4, rate },
         ] {
-            let breaker = with(
-                AnyWindow::<9>::new(window).expect("valid"),
-                Config::builder(),
-            );
+            let breaker = with(AnyWindow::<9>::new(window).expect("valid"), Config::builder());
             fail(&breaker);
             assert_eq!(breaker.phase(), Phase::Open, "{window:?}");
         }
@@ -359,16 +314,9 @@ mod windows {
             for window in [
                 WindowSettings::Calls { size: 10, rate },
                 WindowSettings::Calls { size: 100, rate },
-                WindowSettings::Time {
-                    span_ms: 100,
-                    buckets: 4,
-                    rate,
-                },
+                WindowSettings::Time { span_ms: 100, buckets: 4, rate },
             ] {
-                let breaker = with(
-                    AnyWindow::<9>::new(window).expect("valid"),
-                    Config::builder(),
-                );
+                let breaker = with(AnyWindow::<9>::new(window).expect("valid"), Config::builder());
                 for calls in 1..=least {
                     assert_eq!(breaker.phase(), Phase::Closed, "{calls} of {least}");
                     fail(&breaker);
@@ -426,11 +374,7 @@ mod windows {
                     fail(&breaker);
                     // A single bucket is over with its lap.
                     let phase = if buckets == 1 { Phase::Closed } else { phase };
-                    assert_eq!(
-                        breaker.phase(),
-                        phase,
-                        "lap {lap} of {span_ms} ms, and {later}"
-                    );
+                    assert_eq!(breaker.phase(), phase, "lap {lap} of {span_ms} ms, and {later}");
                 }
             }
         }
@@ -460,11 +404,7 @@ mod windows {
         for _ in 0..32_767 {
             fail(&breaker);
         }
-        assert_eq!(
-            breaker.phase(),
-            Phase::Closed,
-            "a half of those that are counted"
-        );
+        assert_eq!(breaker.phase(), Phase::Closed, "a half of those that are counted");
     }
 
     const EAGER: CusumSettings = CusumSettings {
@@ -476,12 +416,7 @@ mod windows {
 
     #[test]
     fn evidence_trips_in_the_millisecond_in_which_it_has_lasted_long_enough() {
-        let window = |sustained_for_ms| {
-            Cusum::new(CusumSettings {
-                sustained_for_ms,
-                ..EAGER
-            })
-        };
+        let window = |sustained_for_ms| Cusum::new(CusumSettings { sustained_for_ms, ..EAGER });
         if !WIDE {
             assert_eq!(window(1).expect_err("no room").field(), "sustained_for_ms");
             return;
@@ -506,10 +441,7 @@ mod windows {
         if !WIDE {
             return; // refused there, see above
         }
-        let sustained = CusumSettings {
-            sustained_for_ms: 20,
-            ..EAGER
-        };
+        let sustained = CusumSettings { sustained_for_ms: 20, ..EAGER };
         for (idle, phase) in [((1 << 25) - 1, Phase::Open), (1 << 25, Phase::Closed)] {
             let breaker = with(Cusum::new(sustained).expect("valid"), Config::builder());
             for _ in 0..4 {
@@ -567,11 +499,7 @@ mod lives {
                     same => same,
                 };
                 assert_eq!(restored.phase, phase);
-                assert_eq!(
-                    (restored.streak, restored.in_shadow),
-                    (3, shadow),
-                    "{phase}"
-                );
+                assert_eq!((restored.streak, restored.in_shadow), (3, shadow), "{phase}");
             }
         }
     }
@@ -582,20 +510,10 @@ mod lives {
         assert!(before.trip_for_ms(2_000));
         let saved = before.save();
         let short = Config::builder().open_for_ms(500).max_open_ms(1_500);
-        for (slept, left) in [
-            (0, 1_500),
-            (600, 1_400),
-            (1_999, 1),
-            (2_000, 0),
-            (u64::MAX, 0),
-        ] {
+        for (slept, left) in [(0, 1_500), (600, 1_400), (1_999, 1), (2_000, 0), (u64::MAX, 0)] {
             let after = touchy(short);
             after.restore(saved, slept).expect("saved just now");
-            assert_eq!(
-                after.snapshot().time_left_ms,
-                Some(left),
-                "slept {slept} ms"
-            );
+            assert_eq!(after.snapshot().time_left_ms, Some(left), "slept {slept} ms");
         }
     }
 }

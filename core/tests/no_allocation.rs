@@ -133,9 +133,7 @@ fn no_run_time_path_allocates() {
     let window = Adjustable::<8, 1>::new(&settings(2)).expect("valid");
     drive(&Breaker::new(window, (), ManualClock::new(0)), |breaker| {
         let threshold = 1 + u32::from(breaker.snapshot().generation % 5);
-        black_box((breaker.adjust(&settings(threshold)), breaker.limits_ms()))
-            .0
-            .expect("valid");
+        black_box((breaker.adjust(&settings(threshold)), breaker.limits_ms())).0.expect("valid");
     });
     assert_eq!(allocations(), before);
 }

@@ -18,11 +18,7 @@ const CLOCK_BITS: u32 = if WIDE { 42 } else { 32 };
 type Live<'a> = Breaker<Adjustable<1>, &'a ManualClock>;
 
 fn settings(opening: ConfigBuilder) -> Settings {
-    Settings {
-        window: WindowSettings::Consecutive { threshold: 1 },
-        opening,
-        ..Settings::DEFAULT
-    }
+    Settings { window: WindowSettings::Consecutive { threshold: 1 }, opening, ..Settings::DEFAULT }
 }
 
 /// Breakers that differ in how their times are kept.
@@ -190,11 +186,7 @@ fn bound(config: &Config, period: u64) -> Option<u64> {
     let open_ms = 2 * u64::from(config.max_open_ms()) + 10_000;
     let lease_ms = u64::from(config.probe_lease_ms());
     let ramp_ms = u64::from(config.ramp_ms());
-    let lease_bits = if !WIDE && lease_ms < 1_024 {
-        25
-    } else {
-        CLOCK_BITS
-    };
+    let lease_bits = if !WIDE && lease_ms < 1_024 { 25 } else { CLOCK_BITS };
     let times = [
         (open_ms, CLOCK_BITS),
         (open_ms, CLOCK_BITS),
@@ -251,15 +243,7 @@ fn is_asked(breaker: &Live, period: u64, way: &str) {
 
 #[test]
 fn a_thousand_periods_later_probes_still_pass() {
-    for period in [
-        1_000,
-        60_000,
-        65_400,
-        65_536,
-        1 << 20,
-        1 << 24,
-        9 * 3_600_000,
-    ] {
+    for period in [1_000, 60_000, 65_400, 65_536, 1 << 20, 1 << 24, 9 * 3_600_000] {
         for opening in openings() {
             let clock = ManualClock::new(0);
             let window = Adjustable::new(&settings(opening)).expect("valid settings");
@@ -294,10 +278,7 @@ impl Clock for Creeping {
 fn a_clock_that_falls_with_each_reading_wedges_nothing() {
     for opening in openings() {
         for step in [-1, -100, -3_000, -40_000_000] {
-            let clock = Creeping {
-                shown: ManualClock::new(1 << 40),
-                step,
-            };
+            let clock = Creeping { shown: ManualClock::new(1 << 40), step };
             let window = Adjustable::<1>::new(&settings(opening)).expect("valid settings");
             let breaker = Breaker::new(window, (), &clock);
             breaker.allow().expect("closed").failure();
@@ -327,22 +308,12 @@ fn a_clock_that_falls_with_each_reading_wedges_nothing() {
 fn a_clock_that_goes_on_with_each_reading_keeps_no_call_for_as_long_as_it_was_set_back() {
     let rate = Rate::percent(100).min_calls(3);
     let windows = [
-        WindowSettings::Failures {
-            threshold: 3,
-            within_ms: 1_000,
-        },
-        WindowSettings::Time {
-            span_ms: 1_000,
-            buckets: 4,
-            rate,
-        },
+        WindowSettings::Failures { threshold: 3, within_ms: 1_000 },
+        WindowSettings::Time { span_ms: 1_000, buckets: 4, rate },
     ];
     for window in windows {
         for (back, step) in [(1 << 20, 1), (1 << 31, 1), (1 << 40, 16)] {
-            let clock = Creeping {
-                shown: ManualClock::new(1 << 41),
-                step,
-            };
+            let clock = Creeping { shown: ManualClock::new(1 << 41), step };
             let window = AnyWindow::<9>::new(window).expect("valid settings");
             let breaker = Breaker::new(window, Config::DEFAULT, &clock);
             breaker.allow().expect("closed").failure();

@@ -49,11 +49,7 @@ fn calls() -> impl Strategy<Value = WindowSettings> {
 fn cusum() -> impl Strategy<Value = WindowSettings> {
     let normal = prop_oneof![Just(1_000_u32), Just(20_000), 1..=500_000_u32];
     let broken = prop_oneof![Just(200_000_u32), Just(500_000), 1..=999_999_u32];
-    let calls = prop_oneof![
-        Just(2_u64),
-        2..=1_000_u64,
-        1_000..=1_000_000_000_000_000_u64
-    ];
+    let calls = prop_oneof![Just(2_u64), 2..=1_000_u64, 1_000..=1_000_000_000_000_000_u64];
     let sustained = if model::settings::WIDE {
         prop_oneof![2 => Just(0), 1 => 1..=2_000_u32, 1 => Just(1 << 24)].boxed()
     } else {
@@ -61,12 +57,8 @@ fn cusum() -> impl Strategy<Value = WindowSettings> {
     };
     (normal, broken, calls, sustained).prop_map(
         |(normal_ppm, broken_ppm, calls_per_false_trip, sustained_for_ms)| {
-            let mut settings = CusumSettings {
-                normal_ppm,
-                broken_ppm,
-                calls_per_false_trip,
-                sustained_for_ms,
-            };
+            let mut settings =
+                CusumSettings { normal_ppm, broken_ppm, calls_per_false_trip, sustained_for_ms };
             // Rates that are too near to each other are refused with the nearest that is not.
             if let Err(error) = Cusum::new(settings) {
                 settings.broken_ppm = error.minimum() as u32;
@@ -190,11 +182,7 @@ fn amount() -> impl Strategy<Value = Amount> {
 }
 
 fn step(clock_goes_back: bool) -> BoxedStrategy<Step> {
-    let back = if clock_goes_back {
-        Step::SetBack
-    } else {
-        Step::Wait
-    };
+    let back = if clock_goes_back { Step::SetBack } else { Step::Wait };
     let calls = prop_oneof![8 => 1..=4_u16, 1 => 1..=80_u16];
     prop_oneof![
         8 => Just(Step::Begin),
@@ -299,10 +287,7 @@ fn survives(
         readings: RefCell::new(readings),
         next: Cell::new(0),
     };
-    let settings = &Settings {
-        opening: settings.opening.latch(false),
-        ..*settings
-    };
+    let settings = &Settings { opening: settings.opening.latch(false), ..*settings };
     let window = Adjustable::<WORDS, WORDS>::new(settings).expect("valid settings");
     let breaker = Breaker::new(window, (), clock);
     for step in steps {
@@ -334,9 +319,7 @@ fn survives(
     breaker.clock().readings.borrow_mut().clear();
     let config = breaker.config();
     let longest = 2 * u64::from(config.max_open_ms()) + 10_000;
-    let longest = longest
-        .max(config.probe_lease_ms().into())
-        .max(config.ramp_ms().into());
+    let longest = longest.max(config.probe_lease_ms().into()).max(config.ramp_ms().into());
     let longest = longest + longest / 8 + 32;
     let passes = (0..8).any(|_| {
         breaker.clock().shown.advance(longest);

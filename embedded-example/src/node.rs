@@ -32,10 +32,7 @@ pub const fn window() -> Result<Failures<3>, ConfigError> {
 
 /// What both breakers do: a second open, then twice as long each time, up to four.
 pub const fn config() -> Result<Config, ConfigError> {
-    Config::builder()
-        .open_for_ms(1_000)
-        .max_open_ms(4_000)
-        .build()
+    Config::builder().open_for_ms(1_000).max_open_ms(4_000).build()
 }
 
 /// What a run added up to.
@@ -100,11 +97,7 @@ pub fn run_guarded<C: Clock>(
 }
 
 fn finished(totals: Totals, bus: &EmulatedBus, modem: &EmulatedModem) -> Totals {
-    Totals {
-        delivered: modem.delivered,
-        bus_busy_us: bus.busy_us + modem.busy_us,
-        ..totals
-    }
+    Totals { delivered: modem.delivered, bus_busy_us: bus.busy_us + modem.busy_us, ..totals }
 }
 
 fn run(
@@ -144,17 +137,10 @@ fn is_right(reading: &Option<shtcx::Measurement>) -> bool {
 
 fn packet(turn: u32, reading: Option<shtcx::Measurement>) -> [u8; 12] {
     let (temperature, humidity) = reading.map_or((i32::MIN, i32::MIN), |reading| {
-        (
-            reading.temperature.as_millidegrees_celsius(),
-            reading.humidity.as_millipercent(),
-        )
+        (reading.temperature.as_millidegrees_celsius(), reading.humidity.as_millipercent())
     });
     let mut packet = [0; 12];
-    let words = [
-        turn.to_be_bytes(),
-        temperature.to_be_bytes(),
-        humidity.to_be_bytes(),
-    ];
+    let words = [turn.to_be_bytes(), temperature.to_be_bytes(), humidity.to_be_bytes()];
     for (to, from) in packet.chunks_exact_mut(4).zip(words) {
         to.copy_from_slice(&from);
     }
@@ -170,11 +156,7 @@ pub fn beacon<C: Clock>(radio: &'static NodeBreaker<C>) -> bool {
     }
     let before = radio.snapshot();
     if let Ok(token) = radio.allow_token() {
-        let outcome = if faults::radio_is_down() {
-            Outcome::Failure
-        } else {
-            Outcome::Success
-        };
+        let outcome = if faults::radio_is_down() { Outcome::Failure } else { Outcome::Success };
         radio.record(token, outcome);
     }
     let after = radio.snapshot();

@@ -17,12 +17,7 @@ pub struct Journal {
 impl Journal {
     /// A journal of a breaker that is closed.
     pub const fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            phase: Phase::Closed,
-            transitions: 0,
-            is_a_chain: true,
-        }
+        Self { name, phase: Phase::Closed, transitions: 0, is_a_chain: true }
     }
 
     /// Whether each transition began where the one before ended, from closed on.
@@ -77,21 +72,9 @@ impl Evidence {
         say!("{:<28}{:>12}{:>12}", "", "without", "with");
         for (name, a, b) in [
             ("loop turns", without.turns, with.turns),
-            (
-                "deadlines missed",
-                without.deadlines_missed,
-                with.deadlines_missed,
-            ),
-            (
-                "longest turn, us",
-                without.longest_turn_us,
-                with.longest_turn_us,
-            ),
-            (
-                "buses driven, ms",
-                without.bus_busy_us / 1_000,
-                with.bus_busy_us / 1_000,
-            ),
+            ("deadlines missed", without.deadlines_missed, with.deadlines_missed),
+            ("longest turn, us", without.longest_turn_us, with.longest_turn_us),
+            ("buses driven, ms", without.bus_busy_us / 1_000, with.bus_busy_us / 1_000),
             ("readings", without.readings, with.readings),
             ("packets delivered", without.delivered, with.delivered),
             ("transitions", 0, transitions),
@@ -131,10 +114,7 @@ impl Evidence {
                 "no transition is missing",
                 self.dropped == 0 && self.sensor.is_a_chain && self.radio.is_a_chain,
             ),
-            (
-                "the interrupt made transitions too",
-                self.made_in_interrupt > 0,
-            ),
+            ("the interrupt made transitions too", self.made_in_interrupt > 0),
             (
                 "the counter wrapped, and the breakers' clock did not notice",
                 self.counter_wrapped && self.clock_ms.abs_diff(run_ms) <= 100,

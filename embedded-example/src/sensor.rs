@@ -74,8 +74,7 @@ impl EmulatedBus {
     }
 
     fn is_measuring(&self) -> bool {
-        self.ready_at_us
-            .is_some_and(|at| at.wrapping_sub(board::uptime_us()) as i32 > 0)
+        self.ready_at_us.is_some_and(|at| at.wrapping_sub(board::uptime_us()) as i32 > 0)
     }
 
     fn command(&mut self, bytes: &[u8]) -> Result<(), BusError> {
@@ -123,13 +122,7 @@ impl I2c for EmulatedBus {
 /// Sensirion's CRC-8: polynomial 0x31, starting at 0xFF (SHTC3 data sheet, section 5.10).
 pub fn checksum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0xFF, |crc, byte| {
-        (0..8).fold(crc ^ byte, |crc, _| {
-            if crc & 0x80 == 0 {
-                crc << 1
-            } else {
-                crc << 1 ^ 0x31
-            }
-        })
+        (0..8).fold(crc ^ byte, |crc, _| if crc & 0x80 == 0 { crc << 1 } else { crc << 1 ^ 0x31 })
     })
 }
 

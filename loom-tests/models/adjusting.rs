@@ -89,9 +89,7 @@ fn closed() -> Adjusted {
 
 /// Open since time 0, and it is a little before the old open time ends.
 fn open() -> Adjusted {
-    Adjusted::adjustable(&old())
-        .opened()
-        .when_it_is(OPEN_MS - 100)
+    Adjusted::adjustable(&old()).opened().when_it_is(OPEN_MS - 100)
 }
 
 fn due() -> Adjusted {
@@ -142,9 +140,7 @@ fn a_rejection_decided_by_the_open_time() {
 
 #[test]
 fn a_verdict_of_a_round() {
-    beside(probing, |rig| {
-        Answer::Recorded(rig.leave(rig.tokens[0], Outcome::Success))
-    });
+    beside(probing, |rig| Answer::Recorded(rig.leave(rig.tokens[0], Outcome::Success)));
 }
 
 #[test]
@@ -154,9 +150,7 @@ fn a_probe_that_fails() {
 
 #[test]
 fn a_probe_that_is_given_up() {
-    beside(probing, |rig| {
-        Answer::Recorded(rig.record(0, Outcome::Cancelled))
-    });
+    beside(probing, |rig| Answer::Recorded(rig.record(0, Outcome::Cancelled)));
 }
 
 #[test]
@@ -278,39 +272,31 @@ fn a_configuration_is_read_whole_beside_two_adjustments() {
 /// the same one.
 #[test]
 fn one_adjusts_at_a_time() {
-    model(Bound::Exhaustive, || {
-        Adjusted::adjustable(&in_a_row(4, config()))
-    })
-    .threads([
-        |rig: &Adjusted| rig.adjust(&new()),
-        |rig| rig.adjust(&old()),
-    ])
-    .end(|rig, adjusted| {
-        let is_old = rig.breaker.config().open_for_ms() == 1_000;
-        let expected = if is_old { old() } else { new() };
-        assert_eq!(rig.breaker.config(), expected.opening.build().unwrap());
-        assert_eq!(rig.failures_to_trip(), if is_old { 1 } else { 3 });
-        let generations = rig.breaker.snapshot().generation;
-        let adjustments: u16 = adjusted.map(u16::from).iter().sum();
-        assert_eq!(generations, adjustments + 1, "each and the trip is a step");
-        (adjusted, is_old)
-    })
-    .exactly([
-        ([true, false], false),
-        ([false, true], true),
-        ([true, true], false),
-        ([true, true], true),
-    ]);
+    model(Bound::Exhaustive, || Adjusted::adjustable(&in_a_row(4, config())))
+        .threads([|rig: &Adjusted| rig.adjust(&new()), |rig| rig.adjust(&old())])
+        .end(|rig, adjusted| {
+            let is_old = rig.breaker.config().open_for_ms() == 1_000;
+            let expected = if is_old { old() } else { new() };
+            assert_eq!(rig.breaker.config(), expected.opening.build().unwrap());
+            assert_eq!(rig.failures_to_trip(), if is_old { 1 } else { 3 });
+            let generations = rig.breaker.snapshot().generation;
+            let adjustments: u16 = adjusted.map(u16::from).iter().sum();
+            assert_eq!(generations, adjustments + 1, "each and the trip is a step");
+            (adjusted, is_old)
+        })
+        .exactly([
+            ([true, false], false),
+            ([false, true], true),
+            ([true, true], false),
+            ([true, true], true),
+        ]);
 }
 
 /// Who puts settings in force that are in force already changes nothing, whoever else adjusts.
 #[test]
 fn the_same_settings_change_nothing() {
     model(Bound::Exhaustive, closed)
-        .threads([
-            |rig: &Adjusted| rig.adjust(&new()),
-            |rig| rig.adjust(&new()),
-        ])
+        .threads([|rig: &Adjusted| rig.adjust(&new()), |rig| rig.adjust(&new())])
         .end(|rig, adjusted| {
             assert_eq!(rig.breaker.snapshot().generation, 1, "one adjustment");
             assert_eq!(rig.failures_to_trip(), 3);
@@ -326,20 +312,11 @@ fn a_call_of_the_new_generation_counts_by_the_new_rule() {
     fn of_three() -> Settings {
         let rate = Rate::percent(60).min_calls(3);
         let window = WindowSettings::Calls { size: SHORT, rate };
-        Settings {
-            window,
-            ..Settings::DEFAULT
-        }
+        Settings { window, ..Settings::DEFAULT }
     }
     model(Bound::Exhaustive, || {
-        let window = WindowSettings::Failures {
-            threshold: 4,
-            within_ms: 1_000,
-        };
-        Adjusted::adjustable(&Settings {
-            window,
-            ..Settings::DEFAULT
-        })
+        let window = WindowSettings::Failures { threshold: 4, within_ms: 1_000 };
+        Adjusted::adjustable(&Settings { window, ..Settings::DEFAULT })
     })
     .threads([
         |rig: &Adjusted| {
@@ -376,18 +353,12 @@ macro_rules! for_each_pair {
 }
 
 fn with_window(window: WindowSettings) -> Settings {
-    Settings {
-        window,
-        ..Settings::DEFAULT
-    }
+    Settings { window, ..Settings::DEFAULT }
 }
 
 /// Three failures, and nothing but failures, within a second.
 fn failures() -> WindowSettings {
-    WindowSettings::Failures {
-        threshold: 3,
-        within_ms: 1_000,
-    }
+    WindowSettings::Failures { threshold: 3, within_ms: 1_000 }
 }
 
 fn consecutive() -> WindowSettings {
@@ -395,18 +366,11 @@ fn consecutive() -> WindowSettings {
 }
 
 fn all_of(size: u32) -> WindowSettings {
-    WindowSettings::Calls {
-        size,
-        rate: Rate::percent(100).min_calls(3),
-    }
+    WindowSettings::Calls { size, rate: Rate::percent(100).min_calls(3) }
 }
 
 fn time() -> WindowSettings {
-    WindowSettings::Time {
-        span_ms: 1_000,
-        buckets: 2,
-        rate: Rate::percent(100).min_calls(3),
-    }
+    WindowSettings::Time { span_ms: 1_000, buckets: 2, rate: Rate::percent(100).min_calls(3) }
 }
 
 fn cusum() -> WindowSettings {

@@ -14,11 +14,7 @@ use crate::rig::{LEASE_MS, OPEN_MS, Rig, config};
 const UPTIME_MS: u64 = 3 << 15;
 
 /// The range of a lease's lower bits: in narrow words 64 units of 32 ms.
-const LEASE_RANGE_MS: u64 = if cfg!(nanobreaker_narrow) {
-    64 * 32
-} else {
-    1 << 24
-};
+const LEASE_RANGE_MS: u64 = if cfg!(nanobreaker_narrow) { 64 * 32 } else { 1 << 24 };
 
 /// The range of an open time's lower bits where words are narrow.
 const OPEN_RANGE_MS: u64 = 1 << 15;
@@ -39,12 +35,7 @@ fn a_trip_beside_a_reader_and_where_it_stops() {
                 rig.record(0, Outcome::Failure);
                 None
             },
-            |rig| {
-                rig.breaker
-                    .allow_token()
-                    .err()
-                    .map(|no| no.retry_after_ms())
-            },
+            |rig| rig.breaker.allow_token().err().map(|no| no.retry_after_ms()),
         ])
         .end_where_the_first_stops(|rig, [_, read]| {
             let read = read.expect("it goes on");
@@ -118,10 +109,7 @@ fn of_two_postponements_the_later_one_is_anchored() {
         rig.breaker.trip_for_ms(1);
         rig
     })
-    .threads([
-        |rig| rig.breaker.trip_for_ms(OPEN_MS),
-        |rig| rig.breaker.trip_for_ms(2 * OPEN_MS),
-    ])
+    .threads([|rig| rig.breaker.trip_for_ms(OPEN_MS), |rig| rig.breaker.trip_for_ms(2 * OPEN_MS)])
     .end(|rig, changed| {
         rig.at(UPTIME_MS + 2 * OPEN_MS - 1);
         assert!(rig.breaker.allow_token().is_err(), "open for too short");
@@ -157,35 +145,33 @@ fn a_grant_into_a_round_that_was_idle_is_not_lost() {
 /// one step more: the first of them stores the anchor.
 #[test]
 fn a_lease_without_an_anchor_ends() {
-    model(Bound::Exhaustive, || {
-        closed().opened().when_it_is(UPTIME_MS + OPEN_MS)
-    })
-    .threads([
-        |rig| {
-            assert!(rig.breaker.allow_token().is_ok());
-            Phase::HalfOpen
-        },
-        |rig| rig.phase(),
-    ])
-    .end_where_the_first_stops(|rig, [_, seen]| {
-        let mut steps = 0;
-        while rig.phase() == Phase::HalfOpen {
-            assert!(steps < 2, "wedged");
-            steps += 1;
-            rig.at(UPTIME_MS + OPEN_MS + steps * ALL_RANGES_MS);
-            let _ = rig.breaker.allow_token();
-        }
-        rig.is_not_wedged_where_callers_come_every(ALL_RANGES_MS);
-        (seen, steps)
-    })
-    .exactly([
-        // It stopped before it admitted the probe.
-        (Some(Phase::Open), 0),
-        (Some(Phase::Open), 1),
-        (Some(Phase::HalfOpen), 1),
-        (Some(Phase::Open), 2),
-        (Some(Phase::HalfOpen), 2),
-    ]);
+    model(Bound::Exhaustive, || closed().opened().when_it_is(UPTIME_MS + OPEN_MS))
+        .threads([
+            |rig| {
+                assert!(rig.breaker.allow_token().is_ok());
+                Phase::HalfOpen
+            },
+            |rig| rig.phase(),
+        ])
+        .end_where_the_first_stops(|rig, [_, seen]| {
+            let mut steps = 0;
+            while rig.phase() == Phase::HalfOpen {
+                assert!(steps < 2, "wedged");
+                steps += 1;
+                rig.at(UPTIME_MS + OPEN_MS + steps * ALL_RANGES_MS);
+                let _ = rig.breaker.allow_token();
+            }
+            rig.is_not_wedged_where_callers_come_every(ALL_RANGES_MS);
+            (seen, steps)
+        })
+        .exactly([
+            // It stopped before it admitted the probe.
+            (Some(Phase::Open), 0),
+            (Some(Phase::Open), 1),
+            (Some(Phase::HalfOpen), 1),
+            (Some(Phase::Open), 2),
+            (Some(Phase::HalfOpen), 2),
+        ]);
 }
 
 /// The lease itself is in the second word's bits, too, however long the clock has run.
@@ -193,10 +179,7 @@ fn a_lease_without_an_anchor_ends() {
 fn a_lease_of_a_late_uptime_holds() {
     const LATE_MS: u64 = (1 << 31) + 5 * LEASE_MS;
     model(Bound::Exhaustive, || {
-        Rig::touchy(config())
-            .when_it_is(LATE_MS)
-            .opened()
-            .when_it_is(LATE_MS + OPEN_MS)
+        Rig::touchy(config()).when_it_is(LATE_MS).opened().when_it_is(LATE_MS + OPEN_MS)
     })
     .threads([|rig| rig.enter(1).is_some(), |rig| rig.enter(1).is_some()])
     .end(|rig, entered| {

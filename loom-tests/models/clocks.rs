@@ -31,11 +31,7 @@ const NEVER: u64 = u64::MAX;
 impl Time {
     /// Stands at 0.
     pub(crate) fn still() -> Self {
-        Self {
-            still: AtomicU64::new(0),
-            moves: AtomicBool::new(false),
-            moving: Modelled::new(0),
-        }
+        Self { still: AtomicU64::new(0), moves: AtomicBool::new(false), moving: Modelled::new(0) }
     }
 
     /// Moves on from where it stands.

@@ -37,23 +37,21 @@ fn a_failure_and_a_success_count_once_each() {
 /// A success where the sum is 0 stores nothing, so it takes nothing from a failure that comes at once.
 #[test]
 fn a_success_takes_no_more_than_there_is() {
-    model(Bound::Exhaustive, || {
-        Rig::new(windows::cusum(3), config()).with_tokens(2)
-    })
-    .threads([
-        |rig| {
-            rig.record(0, Outcome::Failure);
-        },
-        |rig| {
-            rig.record(1, Outcome::Success);
-        },
-    ])
-    .end(|rig, _| {
-        rig.call(Outcome::Success);
-        rig.failures_to_trip()
-    })
-    // After the failure both successes count, before it one of them: that leaves none of it, or half.
-    .exactly([3]);
+    model(Bound::Exhaustive, || Rig::new(windows::cusum(3), config()).with_tokens(2))
+        .threads([
+            |rig| {
+                rig.record(0, Outcome::Failure);
+            },
+            |rig| {
+                rig.record(1, Outcome::Success);
+            },
+        ])
+        .end(|rig, _| {
+            rig.call(Outcome::Success);
+            rig.failures_to_trip()
+        })
+        // After the failure both successes count, before it one of them: that leaves none of it, or half.
+        .exactly([3]);
 }
 
 /// Evidence trips where it has lasted for as long as asked, from the first failure on, and not before.
@@ -66,9 +64,7 @@ fn sustained_evidence_trips_and_young_evidence_does_not() {
             sustained_for_ms: SUSTAINED_MS as u32,
             ..windows::cusum_settings(2)
         });
-        Rig::new(window.unwrap(), config())
-            .with_tokens(2)
-            .in_moving_time()
+        Rig::new(window.unwrap(), config()).with_tokens(2).in_moving_time()
     })
     .threads([
         |rig| {

@@ -62,11 +62,7 @@ pub(crate) fn model<S, F>(bound: Bound, setup: F) -> Model<F>
 where
     F: Fn() -> S + Copy + Send + Sync + 'static,
 {
-    Model {
-        bound,
-        most_steps: MOST_STEPS,
-        setup,
-    }
+    Model { bound, most_steps: MOST_STEPS, setup }
 }
 
 impl<S, F> Model<F>
@@ -85,10 +81,7 @@ where
         self,
         actors: [Actor<S, R>; N],
     ) -> Threads<F, S, R, N> {
-        Threads {
-            model: self,
-            actors,
-        }
+        Threads { model: self, actors }
     }
 }
 
@@ -113,10 +106,7 @@ where
         let started = Instant::now();
         let mut reached = Reached::none();
         self.explore(None, &mut reached, move |shared, results| {
-            end(
-                shared,
-                results.map(|result| result.expect("every actor has run")),
-            )
+            end(shared, results.map(|result| result.expect("every actor has run")))
         });
         report(self.model.bound, "", N, &reached, started.elapsed());
         reached
@@ -215,10 +205,8 @@ where
             *results[actor].lock().unwrap() = result;
         })
     };
-    let threads: Vec<_> = (0..N - 1)
-        .map(|i| (first + i) % N)
-        .map(|actor| spawn(actor, play(actor)))
-        .collect();
+    let threads: Vec<_> =
+        (0..N - 1).map(|i| (first + i) % N).map(|actor| spawn(actor, play(actor))).collect();
     let last = (first + N - 1) % N;
     as_actor(last, play(last));
     for thread in threads {
@@ -262,10 +250,7 @@ fn report<O>(bound: Bound, stops: &str, threads: usize, reached: &Reached<O>, ti
 
 impl<O: Eq + Hash + Debug> Reached<O> {
     fn none() -> Self {
-        Self {
-            outcomes: HashSet::new(),
-            executions: Vec::new(),
-        }
+        Self { outcomes: HashSet::new(), executions: Vec::new() }
     }
 
     /// Exactly these outcomes were reached, and more than one execution was explored: in each order

@@ -27,9 +27,7 @@ fn old_outcome<W: Window<Settings = Config> + Send + Sync + 'static>(
     young: fn(&Rig<W>) -> Recorded,
     phase: fn(&Rig<W>, [Recorded; 2]) -> Recorded,
 ) -> Reached<Recorded> {
-    model(Bound::Exhaustive, setup)
-        .threads([old, young])
-        .end(phase)
+    model(Bound::Exhaustive, setup).threads([old, young]).end(phase)
 }
 
 fn old_failure<W: Window<Settings = Config>>(rig: &Rig<W>) -> Recorded {
@@ -70,65 +68,40 @@ const BEFORE_OR_STALE: [Recorded; 2] = [Recorded::Counted, Recorded::Stale];
 fn an_old_failure_takes_nothing_away<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    old_outcome(
-        move || second_generation(window(2)),
-        old_failure,
-        reset_and_fail_twice,
-        tripped,
-    )
-    .exactly(BEFORE_OR_STALE);
+    old_outcome(move || second_generation(window(2)), old_failure, reset_and_fail_twice, tripped)
+        .exactly(BEFORE_OR_STALE);
 }
 for_each_window!(an_old_failure_takes_nothing_away);
 
 fn a_first_failure_takes_nothing_away<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    old_outcome(
-        move || first_generation(window(2)),
-        old_failure,
-        reset_and_fail_twice,
-        tripped,
-    )
-    .exactly(BEFORE_OR_STALE);
+    old_outcome(move || first_generation(window(2)), old_failure, reset_and_fail_twice, tripped)
+        .exactly(BEFORE_OR_STALE);
 }
 for_each_window!(a_first_failure_takes_nothing_away);
 
 fn an_old_failure_adds_nothing<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    old_outcome(
-        move || second_generation(window(2)),
-        old_failure,
-        reset_and_fail_once,
-        holds,
-    )
-    .exactly(BEFORE_OR_STALE);
+    old_outcome(move || second_generation(window(2)), old_failure, reset_and_fail_once, holds)
+        .exactly(BEFORE_OR_STALE);
 }
 for_each_window!(an_old_failure_adds_nothing);
 
 fn an_old_success_takes_nothing_away<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    old_outcome(
-        move || second_generation(window(2)),
-        old_success,
-        reset_and_fail_twice,
-        tripped,
-    )
-    .exactly(BEFORE_OR_STALE);
+    old_outcome(move || second_generation(window(2)), old_success, reset_and_fail_twice, tripped)
+        .exactly(BEFORE_OR_STALE);
 }
 for_each_window!(an_old_success_takes_nothing_away);
 
 fn a_first_success_takes_nothing_away<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    old_outcome(
-        move || first_generation(window(2)),
-        old_success,
-        reset_and_fail_twice,
-        tripped,
-    )
-    .exactly(BEFORE_OR_STALE);
+    old_outcome(move || first_generation(window(2)), old_success, reset_and_fail_twice, tripped)
+        .exactly(BEFORE_OR_STALE);
 }
 for_each_window!(a_first_success_takes_nothing_away);
 
@@ -165,9 +138,7 @@ fn a_lost_probe_does_not_answer_for_the_next_round() {
     const ROUND_FAILED: u64 = OPEN_MS + LEASE_MS;
     const NEXT_ROUND: u64 = ROUND_FAILED + OPEN_MS;
     model(Bound::Exhaustive, || {
-        Rig::half_open(config(), 1)
-            .when_it_is(ROUND_FAILED)
-            .in_moving_time()
+        Rig::half_open(config(), 1).when_it_is(ROUND_FAILED).in_moving_time()
     })
     .threads([
         |rig| {

@@ -20,10 +20,7 @@ fn calls_that_succeed<W: Window<Settings = Config> + Send + Sync + 'static>(
         rig.breaker.clock().forbid();
         rig
     })
-    .threads([
-        |rig| rig.call(Outcome::Success),
-        |rig| rig.call(Outcome::Success),
-    ])
+    .threads([|rig| rig.call(Outcome::Success), |rig| rig.call(Outcome::Success)])
     .end(|_, recorded| {
         assert_eq!(recorded, [Some(Recorded::Counted); 2]);
         recorded
@@ -65,14 +62,9 @@ fn a_rejection_writes_nothing<W: Window<Settings = Config> + Send + Sync + 'stat
     window: fn(u32) -> W,
 ) {
     model(Bound::Exhaustive, move || {
-        Rig::new(window(1), config())
-            .opened()
-            .when_it_is(OPEN_MS - 1)
+        Rig::new(window(1), config()).opened().when_it_is(OPEN_MS - 1)
     })
-    .threads([
-        |rig| rig.breaker.allow_token().is_err(),
-        |rig| rig.breaker.allow_token().is_err(),
-    ])
+    .threads([|rig| rig.breaker.allow_token().is_err(), |rig| rig.breaker.allow_token().is_err()])
     .end(|_, rejected| {
         assert_eq!(rejected, [true; 2]);
         rejected

@@ -4,20 +4,13 @@
 //! which loom finds weak orderings), with a read-modify-write as the first read of each exchange loop (in
 //! which it finds interleavings that it prunes otherwise), and with weak exchanges that fail twice.
 
-#[cfg(all(
-    nanobreaker_narrow,
-    not(any(nanobreaker_first_read_writes, nanobreaker_weak_fails))
-))]
+#[cfg(all(nanobreaker_narrow, not(any(nanobreaker_first_read_writes, nanobreaker_weak_fails))))]
 extern crate nanobreaker_narrow as nanobreaker_core;
 #[cfg(all(nanobreaker_narrow, nanobreaker_first_read_writes))]
 extern crate nanobreaker_narrow_rmw as nanobreaker_core;
 #[cfg(all(nanobreaker_narrow, nanobreaker_weak_fails))]
 extern crate nanobreaker_narrow_weak as nanobreaker_core;
-#[cfg(not(any(
-    nanobreaker_narrow,
-    nanobreaker_first_read_writes,
-    nanobreaker_weak_fails
-)))]
+#[cfg(not(any(nanobreaker_narrow, nanobreaker_first_read_writes, nanobreaker_weak_fails)))]
 extern crate nanobreaker_wide as nanobreaker_core;
 #[cfg(all(not(nanobreaker_narrow), nanobreaker_first_read_writes))]
 extern crate nanobreaker_wide_rmw as nanobreaker_core;

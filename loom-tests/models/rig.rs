@@ -47,9 +47,7 @@ impl Log {
         let mut log = self.0.lock().unwrap().clone();
         log.sort_by_key(|(_, t)| (t.generation, rank(t.to)));
         for pair in log.windows(2) {
-            let [(_, before), (_, after)] = pair else {
-                unreachable!("windows of two")
-            };
+            let [(_, before), (_, after)] = pair else { unreachable!("windows of two") };
             let key = |t: &Transition| (t.generation, rank(t.to));
             assert_ne!(key(before), key(after), "told twice: {before:?}, {after:?}");
             assert_eq!(before.to, after.from, "not in a row: {before:?}, {after:?}");
@@ -69,9 +67,7 @@ pub(crate) struct Rig<W: Window, C = Time> {
 
 /// A configuration in whole milliseconds on both widths.
 pub(crate) fn config() -> ConfigBuilder {
-    Config::builder()
-        .open_for_ms(OPEN_MS)
-        .probe_lease_ms(LEASE_MS)
+    Config::builder().open_for_ms(OPEN_MS).probe_lease_ms(LEASE_MS)
 }
 
 fn built(config: ConfigBuilder) -> Config {
@@ -212,10 +208,7 @@ impl<W: Window, C: Clock> Rig<W, C> {
         if let Some((_, last)) = log.last() {
             let now = self.breaker.snapshot();
             assert_eq!(last.to, now.phase);
-            assert!(
-                last.generation <= now.generation,
-                "adjustments are not told"
-            );
+            assert!(last.generation <= now.generation, "adjustments are not told");
         }
         log.into_iter().map(|(actor, t)| (actor, t.cause)).collect()
     }
@@ -277,11 +270,7 @@ pub(crate) type Adjusted = Rig<Adjustable<5>>;
 
 /// `threshold` failures in a row trip.
 pub(crate) fn in_a_row(threshold: u32, opening: ConfigBuilder) -> Settings {
-    Settings {
-        window: WindowSettings::Consecutive { threshold },
-        opening,
-        ..Settings::DEFAULT
-    }
+    Settings { window: WindowSettings::Consecutive { threshold }, opening, ..Settings::DEFAULT }
 }
 
 impl Adjusted {

@@ -151,11 +151,7 @@ fn the_grant_of_a_probe() {
 
 #[test]
 fn a_permit_that_is_dropped() {
-    stops(
-        due,
-        |rig| drop(rig.breaker.allow()),
-        [Probe, Rejection(Phase::HalfOpen)],
-    );
+    stops(due, |rig| drop(rig.breaker.allow()), [Probe, Rejection(Phase::HalfOpen)]);
 }
 
 #[test]
@@ -231,11 +227,7 @@ fn the_end_of_a_ramp() {
 
 #[test]
 fn a_reset() {
-    stops(
-        open,
-        |rig| rig.breaker.reset(),
-        [Rejection(Phase::Open), Call],
-    );
+    stops(open, |rig| rig.breaker.reset(), [Rejection(Phase::Open), Call]);
 }
 
 #[test]
@@ -268,16 +260,10 @@ fn a_failure<W: Window<Settings = Config> + Send + Sync + 'static>(window: fn(u3
         rig.fail();
         rig.with_tokens(2)
     })
-    .threads([
-        |rig| rig.record(0, Outcome::Failure),
-        |rig| rig.record(1, Outcome::Failure),
-    ])
+    .threads([|rig| rig.record(0, Outcome::Failure), |rig| rig.record(1, Outcome::Failure)])
     .end_where_the_first_stops(|rig, [ended, _]| {
         let failures = rig.failures_to_trip();
-        assert!(
-            ended.is_none() || failures == 1,
-            "who got to its end has counted"
-        );
+        assert!(ended.is_none() || failures == 1, "who got to its end has counted");
         failures
     })
     .exactly([1, 2]);

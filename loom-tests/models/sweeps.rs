@@ -161,9 +161,7 @@ for_each_window!(a_stalled_sweep_wipes_nothing: failures consecutive history);
 fn an_anchor_is_gone_when_its_number_comes_again() {
     const RANGE_MS: u64 = 1 << 15;
     model(Bound::Exhaustive, || {
-        let rig = Rig::new(consecutive(1), config())
-            .when_it_is(RANGE_MS)
-            .opened();
+        let rig = Rig::new(consecutive(1), config()).when_it_is(RANGE_MS).opened();
         reset(&rig, GENERATIONS - 1);
         rig.when_it_is(2 * RANGE_MS)
     })
@@ -173,12 +171,7 @@ fn an_anchor_is_gone_when_its_number_comes_again() {
             rig.breaker.trip();
             None
         },
-        |rig| {
-            rig.breaker
-                .allow_token()
-                .err()
-                .map(|no| no.retry_after_ms())
-        },
+        |rig| rig.breaker.allow_token().err().map(|no| no.retry_after_ms()),
     ])
     .end_where_the_first_stops(|_, [_, read]| read.expect("it goes on"))
     .exactly([None, Some(Some(OPEN_MS as u32))]);

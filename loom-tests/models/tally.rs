@@ -32,10 +32,7 @@ struct Last {
 
 impl Last {
     fn new(calls: impl IntoIterator<Item = Outcome>) -> Self {
-        let none = Self {
-            calls: VecDeque::new(),
-            tripped: false,
-        };
+        let none = Self { calls: VecDeque::new(), tripped: false };
         none.and(calls)
     }
 
@@ -82,11 +79,7 @@ fn order_of<const N: usize>(rig: &Tallied, orders: [Last; N]) -> Vec<usize> {
             break;
         }
         let trips = |(_, last): &(usize, Last)| last.clone().and([Failure]).tripped;
-        let call = if fitting.iter().all(trips) {
-            Success
-        } else {
-            Failure
-        };
+        let call = if fitting.iter().all(trips) { Success } else { Failure };
         rig.call(call);
         for (_, last) in &mut fitting {
             *last = last.clone().and([call]);

@@ -57,10 +57,7 @@ fn no_reader_goes_back(_: &Timer, read: [[u64; 2]; 2]) -> [[u64; 2]; 2] {
 #[test]
 fn readers_at_the_half_turn_agree() {
     model(Bound::Exhaustive, || timer(u32::MAX / 2))
-        .threads([
-            |timer| timer.read_twice(),
-            |timer| timer.move_to(HALF as u32 + 5),
-        ])
+        .threads([|timer| timer.read_twice(), |timer| timer.move_to(HALF as u32 + 5)])
         .end(no_reader_goes_back)
         .exactly([
             [[HALF - 1, HALF - 1], [HALF + 5, HALF + 5]],

@@ -73,24 +73,22 @@ fn a_clock_that_is_set_back_twice_keeps_it_open_no_longer() {
 /// A reader a little behind the one that trips does not find the open time over.
 #[test]
 fn a_reader_behind_the_trip_finds_no_fresh_deadline_over() {
-    model(Bound::Exhaustive, || {
-        Rig::with_own_times(consecutive(1), config())
-    })
-    .threads([
-        |rig| {
-            reads(TRIPPED_AT);
-            rig.breaker.trip()
-        },
-        |rig| {
-            reads(TRIPPED_AT - 1);
-            rig.breaker.allow_token().is_ok()
-        },
-    ])
-    .end(|rig, [_, passed]| {
-        assert_eq!(rig.phase(), Phase::Open, "half-open at once");
-        passed
-    })
-    .exactly([true, false]);
+    model(Bound::Exhaustive, || Rig::with_own_times(consecutive(1), config()))
+        .threads([
+            |rig| {
+                reads(TRIPPED_AT);
+                rig.breaker.trip()
+            },
+            |rig| {
+                reads(TRIPPED_AT - 1);
+                rig.breaker.allow_token().is_ok()
+            },
+        ])
+        .end(|rig, [_, passed]| {
+            assert_eq!(rig.phase(), Phase::Open, "half-open at once");
+            passed
+        })
+        .exactly([true, false]);
 }
 
 /// Somebody asks for a longer open time as the end of the present one is noticed: a probe goes
@@ -98,40 +96,33 @@ fn a_reader_behind_the_trip_finds_no_fresh_deadline_over() {
 #[test]
 fn an_open_time_asked_for_is_kept_and_ends() {
     const ASKED: u64 = 3 * OPEN_MS;
-    model(Bound::Exhaustive, || {
-        Rig::open(config().max_open_ms(4 * OPEN_MS)).when_it_is(OPEN_MS)
-    })
-    .threads([
-        |rig| rig.breaker.trip_for_ms(ASKED),
-        |rig| rig.breaker.allow_token().is_ok(),
-    ])
-    .end(|rig, [asked, probed]| {
-        assert!(asked);
-        rig.at(OPEN_MS + ASKED - 1);
-        assert!(rig.breaker.allow_token().is_err(), "open for too short");
-        rig.at(OPEN_MS + ASKED);
-        assert!(rig.breaker.allow_token().is_ok(), "open for too long");
-        probed
-    })
-    .exactly([true, false]);
+    model(Bound::Exhaustive, || Rig::open(config().max_open_ms(4 * OPEN_MS)).when_it_is(OPEN_MS))
+        .threads([|rig| rig.breaker.trip_for_ms(ASKED), |rig| rig.breaker.allow_token().is_ok()])
+        .end(|rig, [asked, probed]| {
+            assert!(asked);
+            rig.at(OPEN_MS + ASKED - 1);
+            assert!(rig.breaker.allow_token().is_err(), "open for too short");
+            rig.at(OPEN_MS + ASKED);
+            assert!(rig.breaker.allow_token().is_ok(), "open for too long");
+            probed
+        })
+        .exactly([true, false]);
 }
 
 /// Two requests at once: the later end stands.
 #[test]
 fn the_later_of_two_ends_stands() {
-    model(Bound::Exhaustive, || {
-        Rig::open(config().max_open_ms(4 * OPEN_MS))
-    })
-    .threads([
-        |rig| rig.breaker.trip_for_ms(2 * OPEN_MS),
-        |rig| rig.breaker.trip_for_ms(3 * OPEN_MS),
-    ])
-    .end(|rig, changed| {
-        rig.at(3 * OPEN_MS - 1);
-        assert!(rig.breaker.allow_token().is_err(), "open for too short");
-        rig.at(3 * OPEN_MS);
-        assert!(rig.breaker.allow_token().is_ok(), "open for too long");
-        changed
-    })
-    .exactly([[true, true], [false, true]]);
+    model(Bound::Exhaustive, || Rig::open(config().max_open_ms(4 * OPEN_MS)))
+        .threads([
+            |rig| rig.breaker.trip_for_ms(2 * OPEN_MS),
+            |rig| rig.breaker.trip_for_ms(3 * OPEN_MS),
+        ])
+        .end(|rig, changed| {
+            rig.at(3 * OPEN_MS - 1);
+            assert!(rig.breaker.allow_token().is_err(), "open for too short");
+            rig.at(3 * OPEN_MS);
+            assert!(rig.breaker.allow_token().is_ok(), "open for too long");
+            changed
+        })
+        .exactly([[true, true], [false, true]]);
 }

@@ -12,10 +12,7 @@ use Cause::{Disabled, Isolated, Reset, ThresholdReached, TripRequested};
 #[test]
 fn two_trips_are_one_transition() {
     model(Bound::Exhaustive, || Rig::touchy(config()).with_tokens(2))
-        .threads([
-            |rig| rig.record(0, Outcome::Failure),
-            |rig| rig.record(1, Outcome::Failure),
-        ])
+        .threads([|rig| rig.record(0, Outcome::Failure), |rig| rig.record(1, Outcome::Failure)])
         .end(|rig, recorded| {
             assert_eq!(rig.causes(), [ThresholdReached]);
             assert_eq!(rig.breaker.snapshot().generation, 1);
@@ -76,11 +73,7 @@ fn a_trip_races_a_hold() {
             |rig| rig.breaker.isolate(),
         ])
         .end(|rig, _| {
-            assert_eq!(
-                rig.phase(),
-                Phase::Isolated,
-                "the operator has the last word"
-            );
+            assert_eq!(rig.phase(), Phase::Isolated, "the operator has the last word");
             rig.causes()
         })
         .exactly([vec![ThresholdReached, Isolated], vec![Isolated]]);
@@ -116,34 +109,24 @@ fn two_operators_agree() {
 /// With a latch a trip holds the breaker open, once.
 #[test]
 fn a_latch_catches_once() {
-    model(Bound::Exhaustive, || {
-        Rig::touchy(config().latch(true)).with_tokens(2)
-    })
-    .threads([
-        |rig| rig.record(0, Outcome::Failure),
-        |rig| rig.record(1, Outcome::Failure),
-    ])
-    .end(|rig, _| {
-        assert_eq!(rig.phase(), Phase::Isolated);
-        let told = rig.told();
-        assert_eq!(told.len(), 1);
-        told[0].0
-    })
-    .exactly([0, 1]);
+    model(Bound::Exhaustive, || Rig::touchy(config().latch(true)).with_tokens(2))
+        .threads([|rig| rig.record(0, Outcome::Failure), |rig| rig.record(1, Outcome::Failure)])
+        .end(|rig, _| {
+            assert_eq!(rig.phase(), Phase::Isolated);
+            let told = rig.told();
+            assert_eq!(told.len(), 1);
+            told[0].0
+        })
+        .exactly([0, 1]);
 }
 
 /// Two callers find the ramp over: it ends once, and both pass.
 #[test]
 fn a_ramp_ends_once() {
     model(Bound::Exhaustive, || {
-        Rig::touchy(config().ramp_ms(RAMP_MS))
-            .recovering()
-            .when_it_is(OPEN_MS + RAMP_MS)
+        Rig::touchy(config().ramp_ms(RAMP_MS)).recovering().when_it_is(OPEN_MS + RAMP_MS)
     })
-    .threads([
-        |rig| rig.call(Outcome::Success),
-        |rig| rig.call(Outcome::Success),
-    ])
+    .threads([|rig| rig.call(Outcome::Success), |rig| rig.call(Outcome::Success)])
     .end(|rig, recorded| {
         assert_eq!(recorded, [Some(Recorded::Counted); 2]);
         let told = rig.told();

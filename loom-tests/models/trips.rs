@@ -18,18 +18,13 @@ fn tripped_by<W: Window<Settings = Config>>(rig: &Rig<W>) -> usize {
 
 /// Promise 3: two failures at once reach a threshold of two.
 fn two_failures_trip<W: Window<Settings = Config> + Send + Sync + 'static>(window: fn(u32) -> W) {
-    model(Bound::Exhaustive, move || {
-        Rig::new(window(2), config()).with_tokens(2)
-    })
-    .threads([
-        |rig| rig.record(0, Outcome::Failure),
-        |rig| rig.record(1, Outcome::Failure),
-    ])
-    .end(|rig, recorded| {
-        assert_eq!(recorded, [Recorded::Counted; 2]);
-        tripped_by(rig)
-    })
-    .exactly([0, 1]);
+    model(Bound::Exhaustive, move || Rig::new(window(2), config()).with_tokens(2))
+        .threads([|rig| rig.record(0, Outcome::Failure), |rig| rig.record(1, Outcome::Failure)])
+        .end(|rig, recorded| {
+            assert_eq!(recorded, [Recorded::Counted; 2]);
+            tripped_by(rig)
+        })
+        .exactly([0, 1]);
 }
 for_each_window!(two_failures_trip);
 
@@ -57,20 +52,16 @@ for_each_window!(three_failures_trip: failures consecutive cusum history time st
 fn failures_in_two_buckets_trip<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    model(Bound::Exhaustive, move || {
-        Rig::new(window(2), config())
-            .with_tokens(2)
-            .in_moving_time()
-    })
-    .threads([
-        |rig| rig.record(0, Outcome::Failure),
-        |rig| {
-            rig.at(BUCKET_MS);
-            rig.record(1, Outcome::Failure)
-        },
-    ])
-    .end(|rig, _| tripped_by(rig))
-    .exactly([0, 1]);
+    model(Bound::Exhaustive, move || Rig::new(window(2), config()).with_tokens(2).in_moving_time())
+        .threads([
+            |rig| rig.record(0, Outcome::Failure),
+            |rig| {
+                rig.at(BUCKET_MS);
+                rig.record(1, Outcome::Failure)
+            },
+        ])
+        .end(|rig, _| tripped_by(rig))
+        .exactly([0, 1]);
 }
 for_each_window!(failures_in_two_buckets_trip: time striped);
 
@@ -78,20 +69,16 @@ for_each_window!(failures_in_two_buckets_trip: time striped);
 fn the_call_that_fills_the_minimum_trips<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    model(Bound::Exhaustive, move || {
-        Rig::new(window(2), config())
-            .with_tokens(2)
-            .in_moving_time()
-    })
-    .threads([
-        |rig| rig.record(0, Outcome::Success),
-        |rig| {
-            rig.at(BUCKET_MS);
-            rig.record(1, Outcome::Failure)
-        },
-    ])
-    .end(|rig, _| tripped_by(rig))
-    .exactly([0, 1]);
+    model(Bound::Exhaustive, move || Rig::new(window(2), config()).with_tokens(2).in_moving_time())
+        .threads([
+            |rig| rig.record(0, Outcome::Success),
+            |rig| {
+                rig.at(BUCKET_MS);
+                rig.record(1, Outcome::Failure)
+            },
+        ])
+        .end(|rig, _| tripped_by(rig))
+        .exactly([0, 1]);
 }
 
 /// Half of at least so many calls.
@@ -142,10 +129,7 @@ fn successes_in_two_stripes_fill_the_minimum() {
         rig.fail();
         rig.with_tokens(2)
     })
-    .threads([
-        |rig| rig.record(0, Outcome::Success),
-        |rig| rig.record(1, Outcome::Success),
-    ])
+    .threads([|rig| rig.record(0, Outcome::Success), |rig| rig.record(1, Outcome::Success)])
     .end(|rig, _| tripped_by(rig))
     .exactly([0, 1]);
 }
@@ -189,10 +173,7 @@ fn a_success_beside_two_failures<W: Window<Settings = Config> + Send + Sync + 's
         rig.fail();
         rig.with_tokens(2)
     })
-    .threads([
-        |rig| rig.record(0, Outcome::Failure),
-        |rig| rig.record(1, Outcome::Success),
-    ])
+    .threads([|rig| rig.record(0, Outcome::Failure), |rig| rig.record(1, Outcome::Success)])
     .end(|rig, _| rig.phase())
 }
 
@@ -257,32 +238,28 @@ fn a_stalled_reader_counts_no_expired_failure() {
 fn a_stalled_failure_replaces_no_newer_one<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    model(Bound::Exhaustive, move || {
-        Rig::new(window(2), config())
-            .with_tokens(1)
-            .in_moving_time()
-    })
-    .threads([
-        |rig| {
-            rig.record(0, Outcome::Failure);
-        },
-        |rig| {
-            for lap in 1..=2 {
-                // Made whole between two of the other one's steps: else there are too many executions.
-                loom::stop_exploring();
-                rig.at(2 * lap * WITHIN_MS);
-                rig.fail();
-                loom::explore();
-            }
-        },
-    ])
-    .end(|rig, _| {
-        let tripped = rig.phase();
-        rig.fail();
-        assert_eq!(rig.phase(), Phase::Open, "a lost trip");
-        tripped
-    })
-    .exactly([Phase::Closed, Phase::Open]);
+    model(Bound::Exhaustive, move || Rig::new(window(2), config()).with_tokens(1).in_moving_time())
+        .threads([
+            |rig| {
+                rig.record(0, Outcome::Failure);
+            },
+            |rig| {
+                for lap in 1..=2 {
+                    // Made whole between two of the other one's steps: else there are too many executions.
+                    loom::stop_exploring();
+                    rig.at(2 * lap * WITHIN_MS);
+                    rig.fail();
+                    loom::explore();
+                }
+            },
+        ])
+        .end(|rig, _| {
+            let tripped = rig.phase();
+            rig.fail();
+            assert_eq!(rig.phase(), Phase::Open, "a lost trip");
+            tripped
+        })
+        .exactly([Phase::Closed, Phase::Open]);
 }
 for_each_window!(a_stalled_failure_replaces_no_newer_one: failures time);
 
@@ -326,10 +303,7 @@ fn the_end_of_a_ramp_does_not_lose_a_trip() {
             .with_tokens(1)
             .when_it_is(RAMP_OVER)
     })
-    .threads([
-        |rig| Some(rig.record(0, Outcome::Failure)),
-        |rig| rig.call(Outcome::Success),
-    ])
+    .threads([|rig| Some(rig.record(0, Outcome::Failure)), |rig| rig.call(Outcome::Success)])
     .end(|rig, [_, passed]| {
         assert_eq!(rig.phase(), Phase::Open, "a lost trip");
         let causes = rig.causes();
@@ -338,9 +312,5 @@ fn the_end_of_a_ramp_does_not_lose_a_trip() {
         rig.is_not_wedged();
         (ramp_over, passed)
     })
-    .exactly([
-        (false, None),
-        (true, Some(Recorded::Counted)),
-        (true, Some(Recorded::Stale)),
-    ]);
+    .exactly([(false, None), (true, Some(Recorded::Counted)), (true, Some(Recorded::Stale))]);
 }

@@ -28,10 +28,7 @@ fn failures_at_the_turn_trip<W: Window<Settings = Config> + Send + Sync + 'stati
     window: fn(u32) -> W,
 ) {
     model(BOUND, move || {
-        Rig::new(window(2), config())
-            .when_it_is(HALF_MS - 1)
-            .with_tokens(2)
-            .in_moving_time()
+        Rig::new(window(2), config()).when_it_is(HALF_MS - 1).with_tokens(2).in_moving_time()
     })
     .threads([
         |rig| rig.record(0, Outcome::Failure),
@@ -101,32 +98,28 @@ for_each_window!(a_turn_that_stops_is_made_by_the_next: failures one_bucket);
 fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
-    model(BOUND, move || {
-        Rig::new(window(2), config())
-            .with_tokens(1)
-            .in_moving_time()
-    })
-    .threads([
-        |rig| {
-            rig.record(0, Outcome::Failure);
-        },
-        |rig| {
-            for turn in 1..=2 {
-                // A turn is made whole between two of the other one's steps; the models above explore it.
-                loom::stop_exploring();
-                rig.at(turn * HALF_MS);
-                rig.fail();
-                loom::explore();
+    model(BOUND, move || Rig::new(window(2), config()).with_tokens(1).in_moving_time())
+        .threads([
+            |rig| {
+                rig.record(0, Outcome::Failure);
+            },
+            |rig| {
+                for turn in 1..=2 {
+                    // A turn is made whole between two of the other one's steps; the models above explore it.
+                    loom::stop_exploring();
+                    rig.at(turn * HALF_MS);
+                    rig.fail();
+                    loom::explore();
+                }
+            },
+        ])
+        .end(|rig, _| {
+            let tripped = rig.phase();
+            if tripped == Phase::Closed {
+                assert_eq!(rig.failures_to_trip(), 1, "the newest failure counts");
             }
-        },
-    ])
-    .end(|rig, _| {
-        let tripped = rig.phase();
-        if tripped == Phase::Closed {
-            assert_eq!(rig.failures_to_trip(), 1, "the newest failure counts");
-        }
-        tripped
-    })
-    .exactly([Phase::Closed, Phase::Open]);
+            tripped
+        })
+        .exactly([Phase::Closed, Phase::Open]);
 }
 for_each_window!(a_failure_that_stalls_over_two_turns: failures time);

@@ -24,11 +24,7 @@ const fn all_of(min_calls: u32) -> Rate {
 
 /// The window that keeps a failure's stamp by itself, for any threshold up to 4.
 pub(crate) fn failures(k: u32) -> AnyWindow<4> {
-    AnyWindow::new(WindowSettings::Failures {
-        threshold: k,
-        within_ms: WITHIN_MS,
-    })
-    .unwrap()
+    AnyWindow::new(WindowSettings::Failures { threshold: k, within_ms: WITHIN_MS }).unwrap()
 }
 
 pub(crate) fn consecutive(k: u32) -> Consecutive {

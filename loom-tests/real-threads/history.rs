@@ -45,14 +45,7 @@ impl LogicalClock {
         let answer = call();
         random::stall();
         let returned = self.0.fetch_add(1, Ordering::SeqCst);
-        Call {
-            thread,
-            operation,
-            answer,
-            now,
-            invoked,
-            returned,
-        }
+        Call { thread, operation, answer, now, invoked, returned }
     }
 }
 
@@ -103,11 +96,7 @@ struct Prefix {
 pub fn is_linearizable(start: &Model, calls: &[Call], snapshot: &Snapshot, now: Moment) -> bool {
     assert!(calls.len() < 64, "a set of calls is one integer");
     let mut tried = HashSet::new();
-    let mut open = vec![Prefix {
-        done: 0,
-        half: BTreeMap::new(),
-        model: start.clone(),
-    }];
+    let mut open = vec![Prefix { done: 0, half: BTreeMap::new(), model: start.clone() }];
     while let Some(prefix) = open.pop() {
         if prefix.done == (1 << calls.len()) - 1 {
             if prefix.model.permits(snapshot, now) {
@@ -141,32 +130,21 @@ impl Prefix {
     fn done(&self, i: usize, model: Model) -> Self {
         let mut half = self.half.clone();
         half.remove(&i);
-        Self {
-            done: self.done | 1 << i,
-            half,
-            model,
-        }
+        Self { done: self.done | 1 << i, half, model }
     }
 
     /// With call `i` half done.
     fn half(&self, i: usize, trip: Trip, model: Model) -> Self {
         let mut half = self.half.clone();
         half.insert(i, trip);
-        Self {
-            done: self.done,
-            half,
-            model,
-        }
+        Self { done: self.done, half, model }
     }
 
     fn with(&self, i: usize, calls: &[Call]) -> Vec<Self> {
         let call = &calls[i];
         if call.answer == Answer::Busy {
             let overlaps = beside(i, calls, is_adjusting).next().is_some();
-            return overlaps
-                .then(|| self.done(i, self.model.clone()))
-                .into_iter()
-                .collect();
+            return overlaps.then(|| self.done(i, self.model.clone())).into_iter().collect();
         }
         let courses = self.model.after(call.operation, call.now).into_iter();
         let agreeing = courses.filter(|course| permits(&course.answer, &call.answer));
@@ -196,23 +174,15 @@ fn is_adjusting(call: &Call) -> bool {
 
 /// The calls of a kind that overlap call `i`.
 fn beside(i: usize, calls: &[Call], kind: fn(&Call) -> bool) -> impl Iterator<Item = &Call> {
-    let others = calls
-        .iter()
-        .enumerate()
-        .filter(move |(other, _)| *other != i);
-    others
-        .map(|(_, call)| call)
-        .filter(move |call| kind(call) && call.overlaps(&calls[i]))
+    let others = calls.iter().enumerate().filter(move |(other, _)| *other != i);
+    others.map(|(_, call)| call).filter(move |call| kind(call) && call.overlaps(&calls[i]))
 }
 
 fn permits(allowed: &Allowed, answer: &Answer) -> bool {
     // An outcome whose generation ends while it is recorded may have been judged in vain.
     let in_vain = matches!(
         (allowed, answer),
-        (
-            Allowed::Recorded(Recorded::Stale),
-            Answer::Recorded(Recorded::Counted)
-        )
+        (Allowed::Recorded(Recorded::Stale), Answer::Recorded(Recorded::Counted))
     );
     in_vain || allowed.permits(answer)
 }

@@ -95,50 +95,45 @@ impl<'a, W: Window> Actor<'a, W> {
     fn act(&mut self, operation: Operation) {
         let (breaker, adjusting) = (self.breaker, self.adjusting);
         let tokens = &mut self.tokens;
-        let call = self
-            .order
-            .time(self.thread, operation, self.now, || match operation {
-                Operation::Allow(name) => match breaker.allow_token() {
-                    Ok(token) => {
-                        tokens.insert(name, token);
-                        Answer::Granted {
-                            generation: token.generation(),
-                            probe: token.is_probe(),
-                        }
-                    }
-                    Err(rejected) => Answer::Rejected {
-                        phase: rejected.phase,
-                        generation: rejected.generation,
-                        retry_after_ms: rejected.retry_after_ms(),
-                    },
+        let call = self.order.time(self.thread, operation, self.now, || match operation {
+            Operation::Allow(name) => match breaker.allow_token() {
+                Ok(token) => {
+                    tokens.insert(name, token);
+                    Answer::Granted { generation: token.generation(), probe: token.is_probe() }
+                }
+                Err(rejected) => Answer::Rejected {
+                    phase: rejected.phase,
+                    generation: rejected.generation,
+                    retry_after_ms: rejected.retry_after_ms(),
                 },
-                Operation::Record(name, outcome) => {
-                    Answer::Recorded(breaker.record(tokens[&name], outcome))
+            },
+            Operation::Record(name, outcome) => {
+                Answer::Recorded(breaker.record(tokens[&name], outcome))
+            }
+            Operation::Trip => Answer::Changed(breaker.trip()),
+            Operation::TripFor(ms) => Answer::Changed(breaker.trip_for_ms(ms)),
+            Operation::Advise(ms) => Answer::Changed(breaker.advise_ms(ms)),
+            Operation::Recover => Answer::Changed(breaker.recover()),
+            Operation::Isolate => Answer::Changed(breaker.isolate()),
+            Operation::Disable => Answer::Changed(breaker.disable()),
+            Operation::Restart(_) => unreachable!("two steps, saving and restoring"),
+            Operation::Adjust(settings) => {
+                let (adjust, _) = adjusting.expect("only where it can be done");
+                match adjust(breaker, &settings) {
+                    Ok(()) => Answer::Done,
+                    Err(AdjustError::Busy) => Answer::Busy,
+                    Err(error) => unreachable!("{error}"),
                 }
-                Operation::Trip => Answer::Changed(breaker.trip()),
-                Operation::TripFor(ms) => Answer::Changed(breaker.trip_for_ms(ms)),
-                Operation::Advise(ms) => Answer::Changed(breaker.advise_ms(ms)),
-                Operation::Recover => Answer::Changed(breaker.recover()),
-                Operation::Isolate => Answer::Changed(breaker.isolate()),
-                Operation::Disable => Answer::Changed(breaker.disable()),
-                Operation::Restart(_) => unreachable!("two steps, saving and restoring"),
-                Operation::Adjust(settings) => {
-                    let (adjust, _) = adjusting.expect("only where it can be done");
-                    match adjust(breaker, &settings) {
-                        Ok(()) => Answer::Done,
-                        Err(AdjustError::Busy) => Answer::Busy,
-                        Err(error) => unreachable!("{error}"),
-                    }
-                }
-                Operation::Reset => {
-                    breaker.reset();
-                    Answer::Done
-                }
-                Operation::Shadow(on) => {
-                    breaker.shadow(on);
-                    Answer::Done
-                }
-            });
+            }
+            Operation::Reset => {
+                breaker.reset();
+                Answer::Done
+            }
+            Operation::Shadow(on) => {
+                breaker.shadow(on);
+                Answer::Done
+            }
+        });
         if let (Operation::Allow(name), Answer::Granted { .. }) = (operation, call.answer) {
             self.in_progress.push(name);
         }
@@ -283,10 +278,8 @@ fn history<W: Window<Settings: Sync> + Sync>(
                 actor.act_at_random();
             }
         };
-        let acting: Vec<_> = actors
-            .iter_mut()
-            .map(|actor| scope.spawn(move || act(actor)))
-            .collect();
+        let acting: Vec<_> =
+            actors.iter_mut().map(|actor| scope.spawn(move || act(actor))).collect();
         // Joined one by one: the end of a scope is a wait that ThreadSanitizer can't see.
         for thread in acting {
             thread.join().expect("operations don't panic");
@@ -307,10 +300,7 @@ fn history<W: Window<Settings: Sync> + Sync>(
         return Ok(calls.windows(2).any(|calls| calls[0].overlaps(&calls[1])));
     }
     let told: Vec<String> = calls.iter().map(Call::to_string).collect();
-    Err(format!(
-        "seed {seed}, {settings:?}\n{}\nends as {snapshot:?}",
-        told.join("\n")
-    ))
+    Err(format!("seed {seed}, {settings:?}\n{}\nends as {snapshot:?}", told.join("\n")))
 }
 
 /// Plays histories, each of which must have an order.
@@ -356,10 +346,7 @@ fn in_one_window(window: WindowSettings) {
     all_linearizable(plain(window), &[], breaker, None);
 }
 
-const FAILURES: WindowSettings = WindowSettings::Failures {
-    threshold: 3,
-    within_ms: 10_000,
-};
+const FAILURES: WindowSettings = WindowSettings::Failures { threshold: 3, within_ms: 10_000 };
 
 const CONSECUTIVE: WindowSettings = WindowSettings::Consecutive { threshold: 3 };
 
@@ -370,11 +357,7 @@ const fn calls(size: u32) -> WindowSettings {
     WindowSettings::Calls { size, rate: RATE }
 }
 
-const TIME: WindowSettings = WindowSettings::Time {
-    span_ms: 10_000,
-    buckets: 4,
-    rate: RATE,
-};
+const TIME: WindowSettings = WindowSettings::Time { span_ms: 10_000, buckets: 4, rate: RATE };
 
 /// Three failures trip, and a success makes up for a fifth of one.
 const CUSUM: WindowSettings = WindowSettings::Cusum(CusumSettings {
@@ -463,18 +446,12 @@ fn adjusted_windows_are_linearizable() {
 
 #[test]
 fn an_adjusted_pair_of_windows_is_linearizable() {
-    linearizable_while_adjusted(Settings {
-        slow_window: Some(calls(5)),
-        ..plain(FAILURES)
-    });
+    linearizable_while_adjusted(Settings { slow_window: Some(calls(5)), ..plain(FAILURES) });
 }
 
 #[test]
 fn two_windows_are_linearizable() {
-    let settings = Settings {
-        slow_window: Some(calls(5)),
-        ..plain(FAILURES)
-    };
+    let settings = Settings { slow_window: Some(calls(5)), ..plain(FAILURES) };
     let breaker = |settings: &Settings| {
         let windows = WithSlow::new(any(FAILURES), any(calls(5)));
         (windows, config(settings))

@@ -4,11 +4,7 @@
 //!
 //! `NANOBREAKER_STRESS_SECONDS` says for how long (2 by default, for each window).
 
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "its modules are shared by several tests"
-)]
+#![allow(dead_code, unreachable_pub, reason = "its modules are shared by several tests")]
 
 #[path = "random.rs"]
 mod random;
@@ -88,8 +84,7 @@ impl Observer for &Ledger {
         // Relaxed: read after the threads are joined.
         self.unlawful.fetch_or(!lawful, Ordering::Relaxed);
         self.transitions.fetch_add(1, Ordering::Relaxed);
-        self.generations
-            .fetch_add(new_generation.into(), Ordering::Relaxed);
+        self.generations.fetch_add(new_generation.into(), Ordering::Relaxed);
         if new_generation {
             self.forget_opposite(told.generation);
         }
@@ -236,13 +231,10 @@ fn any(random: &mut Random) -> Settings {
         .ramp_ms(any(1, 80))
         .jitter_permille(any(1, 1_000) as u32);
     let window = match any(0, 7) {
-        0 | 1 => WindowSettings::Failures {
-            threshold: any(4, 4) as u32,
-            within_ms: any(500, 1_000),
-        },
-        2 => WindowSettings::Consecutive {
-            threshold: any(4, 4) as u32,
-        },
+        0 | 1 => {
+            WindowSettings::Failures { threshold: any(4, 4) as u32, within_ms: any(500, 1_000) }
+        }
+        2 => WindowSettings::Consecutive { threshold: any(4, 4) as u32 },
         3 => calls(any(10, 10) as u32),
         4 => calls(any(100, 2) as u32),
         5 => CUSUM,
@@ -259,10 +251,7 @@ fn any(random: &mut Random) -> Settings {
 /// Half of five calls or more.
 const RATE: Rate = Rate::percent(50).min_calls(5);
 
-const FAILURES: WindowSettings = WindowSettings::Failures {
-    threshold: 5,
-    within_ms: 1_000,
-};
+const FAILURES: WindowSettings = WindowSettings::Failures { threshold: 5, within_ms: 1_000 };
 
 /// Five failures in a row trip.
 const CUSUM: WindowSettings = WindowSettings::Cusum(CusumSettings {
@@ -278,11 +267,7 @@ const fn calls(size: u32) -> WindowSettings {
 
 const fn time(span_ms: u64, buckets: u32) -> WindowSettings {
     let rate = RATE;
-    WindowSettings::Time {
-        span_ms,
-        buckets,
-        rate,
-    }
+    WindowSettings::Time { span_ms, buckets, rate }
 }
 
 fn stress<W: Window<Settings = Config> + Sync>(window: W) {
@@ -316,9 +301,7 @@ fn stress_adjusting<W: Window<Settings: Sync> + Sync>(
         stop.store(true, Ordering::Relaxed);
         let join = |worker: std::thread::ScopedJoinHandle<'_, u64>| worker.join();
         let calls = workers.into_iter().map(join);
-        calls
-            .map(|calls| calls.expect("a worker saw what must not be"))
-            .collect()
+        calls.map(|calls| calls.expect("a worker saw what must not be")).collect()
     });
     let transitions = ledger.transitions.load(Ordering::Relaxed);
     println!("{calls:?} calls, {transitions} transitions");
@@ -346,9 +329,7 @@ fn is_not_wedged<W: Window>(breaker: &Stressed<'_, W>) {
     for _ in 0..10 {
         match breaker.allow() {
             Ok(_) => return,
-            Err(rejected) => breaker
-                .clock()
-                .advance(rejected.retry_after_ms().unwrap_or(0).into()),
+            Err(rejected) => breaker.clock().advance(rejected.retry_after_ms().unwrap_or(0).into()),
         }
     }
     panic!("wedged: {:?}", breaker.snapshot());
@@ -367,11 +348,7 @@ fn trips_as_ever<W: Window>(breaker: &Stressed<'_, W>) {
 
 /// What an adjusted breaker begins and ends with.
 fn at_first() -> Settings {
-    Settings {
-        window: FAILURES,
-        opening: opening(),
-        ..Settings::DEFAULT
-    }
+    Settings { window: FAILURES, opening: opening(), ..Settings::DEFAULT }
 }
 
 fn window<const WORDS: usize>(settings: WindowSettings) -> AnyWindow<WORDS> {
@@ -412,11 +389,7 @@ fn the_striped_time_window_withstands() {
 #[test]
 fn an_adjusted_window_withstands() {
     let window = Adjustable::<9, 1>::new(&at_first()).expect("valid");
-    stress_adjusting(
-        window,
-        (),
-        Some(|breaker, settings| breaker.adjust(settings)),
-    );
+    stress_adjusting(window, (), Some(|breaker, settings| breaker.adjust(settings)));
 }
 
 #[test]

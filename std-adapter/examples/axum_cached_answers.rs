@@ -34,11 +34,7 @@ impl Endpoint {
             .open_for(Duration::from_millis(300))
             .on_transition(move |change| println!("  {name}: {} -> {}", change.from, change.to))
             .build()?;
-        Ok(Self {
-            url: format!("{dependency}/{name}"),
-            breaker,
-            cached: Arc::default(),
-        })
+        Ok(Self { url: format!("{dependency}/{name}"), breaker, cached: Arc::default() })
     }
 
     fn cached(&self) -> Option<String> {
@@ -83,9 +79,7 @@ fn dependency(up: Arc<AtomicBool>) -> Router {
         true => Ok("1.09"),
         false => Err(StatusCode::INTERNAL_SERVER_ERROR),
     };
-    Router::new()
-        .route("/rates", get(rates))
-        .route("/stock", get(async || "7 left"))
+    Router::new().route("/rates", get(rates)).route("/stock", get(async || "7 left"))
 }
 
 async fn serve(app: Router) -> Result<String, Box<dyn Error>> {

@@ -72,13 +72,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 async fn scrape(address: std::net::SocketAddr) -> std::io::Result<String> {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(address).await?;
-    stream
-        .write_all(b"GET /metrics HTTP/1.0\r\nhost: localhost\r\n\r\n")
-        .await?;
+    stream.write_all(b"GET /metrics HTTP/1.0\r\nhost: localhost\r\n\r\n").await?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await?;
-    let body = answer
-        .split_once("\r\n\r\n")
-        .map(|(_, body)| body.to_owned());
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
     body.ok_or_else(|| std::io::Error::other("no body"))
 }

@@ -48,11 +48,7 @@ impl Host {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?.to_string();
         tokio::spawn(async { axum::serve(listener, app).await });
-        Ok(Self {
-            name,
-            address,
-            requests,
-        })
+        Ok(Self { name, address, requests })
     }
 
     /// Makes one request, which may take several attempts.
@@ -85,9 +81,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .max_open(Duration::from_secs(60))
     });
     let pause = Duration::from_millis(10);
-    let retries = ExponentialBackoff::builder()
-        .retry_bounds(pause, pause)
-        .build_with_max_retries(2);
+    let retries =
+        ExponentialBackoff::builder().retry_bounds(pause, pause).build_with_max_retries(2);
     let client = ClientBuilder::new(reqwest::Client::new())
         .with(RetryTransientMiddleware::new_with_policy(retries))
         .with(breakers.clone()) // after the retries: each attempt asks
@@ -104,10 +99,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         if let Some(breaker) = breakers.breaker(&host.address) {
             let requests = host.requests.load(Ordering::Relaxed);
             let phase = breaker.snapshot().phase;
-            println!(
-                "{}: its breaker is {phase}, it got {requests} requests",
-                host.name
-            );
+            println!("{}: its breaker is {phase}, it got {requests} requests", host.name);
         }
     }
     println!("without breakers, and with 2 retries, `down` and `busy` would have got 18 each");

@@ -13,8 +13,7 @@ use std::time::Duration;
 use nanobreaker::{CallError, CallExt, Fallback, SharedBreaker};
 
 fn blocking_call(well: bool) -> io::Result<&'static str> {
-    well.then_some("an answer")
-        .ok_or_else(|| io::ErrorKind::ConnectionRefused.into())
+    well.then_some("an answer").ok_or_else(|| io::ErrorKind::ConnectionRefused.into())
 }
 
 async fn async_call() -> io::Result<&'static str> {
@@ -52,9 +51,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let answer = breaker.call_async(async_call()).await;
     println!("task: {}", answer.fallback("the answer of yesterday"));
     let answer = breaker.call(|| blocking_call(true));
-    println!(
-        "main thread: {}",
-        answer.fallback("the answer of yesterday")
-    );
+    println!("main thread: {}", answer.fallback("the answer of yesterday"));
     Ok(())
 }

@@ -56,9 +56,7 @@ async fn serve() -> Result<Channel, Box<dyn Error>> {
     let start = Instant::now();
     let router = Server::builder().add_service(HealthServer::new(Unsteady { start }));
     tokio::spawn(router.serve_with_incoming(TcpListenerStream::new(listener)));
-    Ok(Channel::from_shared(format!("http://{address}"))?
-        .connect()
-        .await?)
+    Ok(Channel::from_shared(format!("http://{address}"))?.connect().await?)
 }
 
 /// What callers see of a call that was not made: unavailable, as if the server itself had said so.

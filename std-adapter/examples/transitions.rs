@@ -15,10 +15,7 @@ use tokio::time::sleep;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    tracing_subscriber::fmt()
-        .with_writer(io::stdout)
-        .with_ansi(false)
-        .init();
+    tracing_subscriber::fmt().with_writer(io::stdout).with_ansi(false).init();
 
     let monitor = Monitor::new();
     let stock = SharedBreaker::builder()
@@ -46,17 +43,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
             Err(error) => println!("stock: {error}"),
         }
         let health = monitor.health_of(&["stock"]);
-        println!(
-            "health: {:?}, rejecting {:?}",
-            health.status, health.rejecting
-        );
+        println!("health: {:?}, rejecting {:?}", health.status, health.rejecting);
         // Long enough for a probe once the breaker is open.
-        sleep(Duration::from_millis(if health.rejecting.is_empty() {
-            10
-        } else {
-            120
-        }))
-        .await;
+        sleep(Duration::from_millis(if health.rejecting.is_empty() { 10 } else { 120 })).await;
     }
 
     drop((stock, monitor));

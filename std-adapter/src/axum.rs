@@ -75,10 +75,7 @@ pub fn grpc_unavailable(rejected: &Rejected) -> Response {
     let headers = [
         ("content-type", HeaderValue::from_static("application/grpc")),
         ("grpc-status", HeaderValue::from_static("14")),
-        (
-            "grpc-message",
-            HeaderValue::from_static("temporarily unavailable"),
-        ),
+        ("grpc-message", HeaderValue::from_static("temporarily unavailable")),
     ];
     let mut response = headers.into_response();
     if let Some(ms) = rejected.retry_after_ms() {
@@ -109,16 +106,12 @@ pub struct AnswerLayer<A = fn(Rejected) -> Response> {
 impl AnswerLayer {
     /// Answers with [`unavailable`].
     pub const fn new() -> Self {
-        Self {
-            answer: |rejected| unavailable(&rejected),
-        }
+        Self { answer: |rejected| unavailable(&rejected) }
     }
 
     /// Answers with [`grpc_unavailable`]: for servers of gRPC, tonic's or others.
     pub const fn grpc() -> Self {
-        Self {
-            answer: |rejected| grpc_unavailable(&rejected),
-        }
+        Self { answer: |rejected| grpc_unavailable(&rejected) }
     }
 }
 
@@ -142,11 +135,7 @@ impl<S, A: Clone> Layer<S> for AnswerLayer<A> {
     type Service = AnswerService<S, A>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        AnswerService {
-            inner,
-            answer: self.answer.clone(),
-            rejected_early: None,
-        }
+        AnswerService { inner, answer: self.answer.clone(), rejected_early: None }
     }
 }
 
@@ -186,9 +175,7 @@ where
         let answer = self.answer.clone();
         let step = match self.rejected_early.take() {
             Some(rejected) => Step::Rejected { rejected },
-            None => Step::Calling {
-                call: self.inner.call(request),
-            },
+            None => Step::Calling { call: self.inner.call(request) },
         };
         AnswerFuture { step, answer }
     }

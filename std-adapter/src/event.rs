@@ -7,15 +7,7 @@ const TARGET: &str = "nanobreaker";
 
 /// Warns where calls are rejected from here on; informs of everything else.
 pub(crate) fn tell(name: &str, transition: &Transition) {
-    let Transition {
-        generation,
-        from,
-        to,
-        cause,
-        open_for_ms,
-        streak,
-        ..
-    } = *transition;
+    let Transition { generation, from, to, cause, open_for_ms, streak, .. } = *transition;
     let retry_after_ms = (to == Phase::Open).then_some(open_for_ms);
     macro_rules! emit {
         ($level:ident) => {

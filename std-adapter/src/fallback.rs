@@ -106,23 +106,14 @@ mod tests {
     fn fallbacks_see_why() {
         let failed: Answer = Err(CallError::Failed("broken"));
         assert_eq!(failed.fallback(2), 2);
-        assert_eq!(
-            failed.fallback_with(|why| why.into_failed().map_or(0, |e| e.len() as u32)),
-            6
-        );
-        assert_eq!(
-            rejected().fallback_with(|why| why.rejected().map_or(0, |_| 3)),
-            3
-        );
+        assert_eq!(failed.fallback_with(|why| why.into_failed().map_or(0, |e| e.len() as u32)), 6);
+        assert_eq!(rejected().fallback_with(|why| why.rejected().map_or(0, |_| 3)), 3);
     }
 
     #[test]
     fn only_rejections_are_replaced_where_only_they_are_meant() {
         let failed: Answer = Err(CallError::Failed("broken"));
-        assert_eq!(
-            failed.when_rejected(|_| Ok(2)),
-            Err(CallError::Failed("broken"))
-        );
+        assert_eq!(failed.when_rejected(|_| Ok(2)), Err(CallError::Failed("broken")));
         assert_eq!(rejected().when_rejected(|_| Ok(2)), Ok(2));
     }
 

@@ -43,11 +43,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-static STATIC: Breaker<Failures<5>, CoarseClock> = Breaker::new(
-    checked!(Failures::within_ms(10_000)),
-    Config::DEFAULT,
-    CoarseClock,
-);
+static STATIC: Breaker<Failures<5>, CoarseClock> =
+    Breaker::new(checked!(Failures::within_ms(10_000)), Config::DEFAULT, CoarseClock);
 
 type Request = http::Request<()>;
 type Response = http::Response<Empty<&'static [u8]>>;

@@ -20,11 +20,8 @@ impl Clock for Still {
 
 /// The failure ring.
 #[unsafe(no_mangle)]
-pub static FAILURES: Breaker<Failures<8>, Still> = Breaker::new(
-    checked!(Failures::within_ms(10_000)),
-    Config::DEFAULT,
-    Still,
-);
+pub static FAILURES: Breaker<Failures<8>, Still> =
+    Breaker::new(checked!(Failures::within_ms(10_000)), Config::DEFAULT, Still);
 /// The consecutive window.
 #[unsafe(no_mangle)]
 pub static CONSECUTIVE: Breaker<Consecutive, Still> =
@@ -43,11 +40,8 @@ pub static CUSUM: Breaker<Cusum, Still> = Breaker::new(
 );
 /// The calls window.
 #[unsafe(no_mangle)]
-pub static CALLS: Breaker<Calls<1>, Still> = Breaker::new(
-    checked!(Calls::new(15, Rate::percent(50).min_calls(10))),
-    Config::DEFAULT,
-    Still,
-);
+pub static CALLS: Breaker<Calls<1>, Still> =
+    Breaker::new(checked!(Calls::new(15, Rate::percent(50).min_calls(10))), Config::DEFAULT, Still);
 /// The time window.
 #[unsafe(no_mangle)]
 pub static TIME: Breaker<Time<10>, Still> = Breaker::new(

@@ -50,18 +50,11 @@ fn run() -> Result<(), String> {
 }
 
 fn arguments(mut given: impl Iterator<Item = String>) -> Result<(Plan, Option<String>), String> {
-    let now = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    let mut plan = Plan {
-        seed: now.as_nanos() as u64,
-        ..Plan::default()
-    };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut plan = Plan { seed: now.as_nanos() as u64, ..Plan::default() };
     let mut json = None;
     while let Some(name) = given.next() {
-        let value = given
-            .next()
-            .ok_or_else(|| format!("{name} needs a value"))?;
+        let value = given.next().ok_or_else(|| format!("{name} needs a value"))?;
         match name.as_str() {
             "--json" => json = Some(value),
             "--seconds" => plan.time = Duration::from_secs(number(&value)?),
@@ -69,9 +62,8 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<(Plan, Option<St
             "--seed" => plan.seed = number(&value)?,
             "--only" => plan.only = Some(value),
             "--threads" => {
-                let threads = value
-                    .split(',')
-                    .map(|one| number(one).map(|threads| threads.max(1) as usize));
+                let threads =
+                    value.split(',').map(|one| number(one).map(|threads| threads.max(1) as usize));
                 plan.threads = threads.collect::<Result<_, _>>()?;
             }
             _ => return Err(format!("{name} is not known")),
@@ -87,8 +79,6 @@ fn number(text: &str) -> Result<u64, String> {
 /// The processor's name, where the system tells.
 fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = info
-        .lines()
-        .find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     name.map_or_else(|| env::consts::ARCH.into(), |(_, name)| name.into())
 }

@@ -30,11 +30,7 @@ const USAGE: &str = "usage: doors [--json FILE] [--seconds N] [--only TEXT]";
 type Ring = Breaker<Failures<5>, CoarseClock>;
 
 const fn ring() -> Ring {
-    Breaker::new(
-        checked!(Failures::within_ms(10_000)),
-        Config::DEFAULT,
-        CoarseClock,
-    )
+    Breaker::new(checked!(Failures::within_ms(10_000)), Config::DEFAULT, CoarseClock)
 }
 
 static RING: Ring = ring();
@@ -163,11 +159,7 @@ fn shared_rows() -> Vec<Row> {
     vec![
         row(OURS, "shared_call", calls(shared())),
         row(OURS, "shared_call_watched", calls(watched)),
-        row(
-            OURS,
-            "shared_call_time",
-            calls(by_time.build().expect("within the limits")),
-        ),
+        row(OURS, "shared_call_time", calls(by_time.build().expect("within the limits"))),
         row(OURS, "reject_shared", calls(open)),
         row(OURS, "shared_call_async", move || {
             let breaker = of_async.clone();
@@ -213,9 +205,7 @@ fn tower_rows() -> Vec<Row> {
 
 fn registry_rows() -> Vec<Row> {
     let hosts = |many: usize| -> Vec<String> {
-        (0..many)
-            .map(|host| format!("host-{host}.example.com"))
-            .collect()
+        (0..many).map(|host| format!("host-{host}.example.com")).collect()
     };
     let registry = || Registry::<String>::builder(|_| SharedBreaker::builder()).build();
     let (hot, random) = (registry(), registry());
@@ -267,16 +257,10 @@ fn of_peer<P: Peer>(name: &'static str) -> Row {
     impl<P: Peer> Subject for Whole<P> {
         fn run(&self, calls: u64) -> Option<Answer> {
             let mut call = self.0.caller();
-            (0..calls)
-                .map(|_| black_box(call(black_box(Work::Succeed))))
-                .last()
+            (0..calls).map(|_| black_box(call(black_box(Work::Succeed)))).last()
         }
     }
-    Row {
-        who: P::WHO,
-        name,
-        subject: Arc::new(Whole(P::build(Limits::Ordinary))),
-    }
+    Row { who: P::WHO, name, subject: Arc::new(Whole(P::build(Limits::Ordinary))) }
 }
 
 struct Measured {
@@ -290,16 +274,12 @@ fn run() -> Result<(), String> {
     let (mut json, mut seconds, mut only) = (None, 20, None);
     let mut given = env::args().skip(1);
     while let Some(name) = given.next() {
-        let value = given
-            .next()
-            .ok_or_else(|| format!("{name} needs a value"))?;
+        let value = given.next().ok_or_else(|| format!("{name} needs a value"))?;
         match name.as_str() {
             "--json" => json = Some(value),
             "--only" => only = Some(value),
             "--seconds" => {
-                seconds = value
-                    .parse()
-                    .map_err(|_| format!("{value} is not a number"))?;
+                seconds = value.parse().map_err(|_| format!("{value} is not a number"))?;
             }
             _ => return Err(format!("{name} is not known")),
         }
@@ -325,12 +305,7 @@ fn measure(rows: &[Row], time: Duration) -> Vec<Measured> {
     for row in rows {
         for threads in [1, 2] {
             let slice = |calls| crew.slice(&row.subject, threads, calls);
-            runs.push((
-                row,
-                threads,
-                calibrate(Duration::from_micros(250), slice),
-                Vec::new(),
-            ));
+            runs.push((row, threads, calibrate(Duration::from_micros(250), slice), Vec::new()));
         }
     }
     let mut order = Shuffle::new(17);
@@ -365,10 +340,7 @@ fn print(measured: &[Measured]) {
     };
     let ring = ns("core_ring", 1);
     let grows = ns("core_ring_private", 2) / ns("core_ring_private", 1);
-    println!(
-        "{:<34} {:<22} {:>8} {:>8} {:>8} {:>8}",
-        "who", "row", "1", "2", "x ring", "grows"
-    );
+    println!("{:<34} {:<22} {:>8} {:>8} {:>8} {:>8}", "who", "row", "1", "2", "x ring", "grows");
     for one in measured.iter().filter(|one| one.threads == 1) {
         let is_pair = |two: &&Measured| (two.who, two.row, two.threads) == (one.who, one.row, 2);
         let two = measured.iter().find(is_pair).map_or(f64::NAN, |two| two.ns);

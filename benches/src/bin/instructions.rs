@@ -45,14 +45,8 @@ const OPERATIONS: [Measured; 19] = [
     ("healthy/shared", run::<Shared, HEALTHY>),
     ("healthy/consecutive", run::<ByRecord<InARow>, HEALTHY>),
     ("healthy/calls", run::<ByRecord<OfCalls>, HEALTHY>),
-    (
-        "healthy/time_coarse",
-        run::<ByRecord<OfCoarseTime>, HEALTHY>,
-    ),
-    (
-        "healthy/striped_time_coarse",
-        run::<ByRecord<OfCoarseStripedTime>, HEALTHY>,
-    ),
+    ("healthy/time_coarse", run::<ByRecord<OfCoarseTime>, HEALTHY>),
+    ("healthy/striped_time_coarse", run::<ByRecord<OfCoarseStripedTime>, HEALTHY>),
     ("failure", run::<ByRecord<MovingRing>, FAILURE>),
     ("failure/consecutive", run::<SuccessInAThousand, FAILURE>),
     ("reject", run::<ByRecord<Ring>, REJECT>),
@@ -76,10 +70,7 @@ fn run<P: Peer, const OP: usize>(calls: u64) {
 fn half_open(rounds: u64) {
     use nanobreaker::{Breaker, Config, ManualClock, window::Consecutive};
 
-    let config = Config::builder()
-        .open_for_ms(1_000)
-        .build()
-        .expect("allowed");
+    let config = Config::builder().open_for_ms(1_000).build().expect("allowed");
     let window = Consecutive::new(1).expect("allowed");
     let breaker = Breaker::new(window, config, ManualClock::new(0));
     for _ in 0..rounds {
@@ -111,9 +102,7 @@ fn main() -> ExitCode {
 }
 
 fn run_named(name: &str, calls: &str) -> Result<(), String> {
-    let calls = calls
-        .parse()
-        .map_err(|_| format!("{calls} is not a number"))?;
+    let calls = calls.parse().map_err(|_| format!("{calls} is not a number"))?;
     let operation = OPERATIONS.iter().find(|(known, _)| *known == name);
     let (_, run) = operation.ok_or_else(|| format!("{name} is not known"))?;
     run(calls);
@@ -159,8 +148,7 @@ fn read(text: &str) -> Vec<(&str, f64)> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
         .filter_map(|line| {
-            line.split_once(' ')
-                .and_then(|(name, count)| Some((name, count.parse().ok()?)))
+            line.split_once(' ').and_then(|(name, count)| Some((name, count.parse().ok()?)))
         })
         .collect()
 }
@@ -171,10 +159,7 @@ fn check(counts: &[(&str, f64)]) -> Result<(), String> {
     if slower.is_empty() {
         return Ok(());
     }
-    Err(format!(
-        "more instructions than the baseline allows:\n{}",
-        slower.join("\n")
-    ))
+    Err(format!("more instructions than the baseline allows:\n{}", slower.join("\n")))
 }
 
 fn regressions(counts: &[(&str, f64)], baseline: &[(&str, f64)]) -> Vec<String> {
@@ -206,10 +191,7 @@ mod tests {
         let baseline = [("small", 10.0), ("large", 100.0), ("better", 50.0)];
         let counts = [("small", 11.0), ("large", 105.0), ("better", 20.0)];
         assert!(regressions(&counts, &baseline).is_empty());
-        assert_eq!(
-            regressions(&[("small", 11.1), ("large", 105.1)], &baseline).len(),
-            2
-        );
+        assert_eq!(regressions(&[("small", 11.1), ("large", 105.1)], &baseline).len(), 2);
     }
 
     #[test]

@@ -31,11 +31,7 @@ fn main() -> ExitCode {
         steady("calls, last seconds", calls, &healthy::<ByRecord<OfTime>>()),
     ];
     let trips = steady("trips, each with its recovery", trips, &round_trips());
-    if trips && healthy.iter().all(|holds| *holds) {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if trips && healthy.iter().all(|holds| *holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn argument(name: &str) -> Option<u64> {
@@ -52,11 +48,8 @@ fn healthy<P: Peer>() -> impl Fn(u64) {
 
 /// Trips, waits, is probed and closes again; backoff grows and starts anew as it goes.
 fn round_trips() -> impl Fn(u64) {
-    let config = Config::builder()
-        .open_for_ms(1_000)
-        .max_open_ms(60_000)
-        .jitter_permille(200)
-        .build();
+    let config =
+        Config::builder().open_for_ms(1_000).max_open_ms(60_000).jitter_permille(200).build();
     let window = Failures::<3>::within_ms(10_000).expect("allowed");
     let breaker = Breaker::new(window, config.expect("allowed"), ManualClock::new(0));
     move |trips| {
@@ -106,10 +99,7 @@ fn steady(name: &str, times: u64, run: &impl Fn(u64)) -> bool {
 /// How long this thread has had a processor: what others on the machine do with theirs does not count.
 #[cfg(target_os = "linux")]
 fn busy() -> Duration {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a timespec that lives across the call.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut now) };
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
@@ -131,6 +121,5 @@ fn quickest(stretches: &[f64]) -> f64 {
 fn resident_kib() -> i64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
-        .unwrap_or(0)
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }

@@ -54,11 +54,7 @@ fn traced() {
     }
     println!("marker {:x}", marker as *const () as usize);
     tell("healthy_failures", healthy_failures as *const (), &FAILURES);
-    tell(
-        "healthy_consecutive",
-        healthy_consecutive as *const (),
-        &CONSECUTIVE,
-    );
+    tell("healthy_consecutive", healthy_consecutive as *const (), &CONSECUTIVE);
     tell("healthy_cusum", healthy_cusum as *const (), &CUSUM);
     tell("healthy_calls", healthy_calls as *const (), &CALLS);
     tell("healthy_time", healthy_time as *const (), &TIME);
@@ -74,11 +70,7 @@ fn traced() {
 /// Says where a function and its breaker are.
 fn tell<B>(name: &str, function: *const (), breaker: &'static B) {
     let start = &raw const *breaker as usize;
-    println!(
-        "{name} {:x} {start:x} {:x}",
-        function as usize,
-        size_of::<B>()
-    );
+    println!("{name} {:x} {start:x} {:x}", function as usize, size_of::<B>());
 }
 
 /// The trace is looked at from the first call of this to the second.
@@ -140,15 +132,9 @@ fn check() -> Result<String, String> {
     let mut report = String::new();
     let mut failed = false;
     for subject in &subjects {
-        let Path {
-            executed,
-            instructions,
-            loads_of_breaker,
-            stores_to_breaker,
-        } = &subject.path;
-        let texts = executed
-            .iter()
-            .filter_map(|address| code.texts.get(&address.wrapping_sub(slide)));
+        let Path { executed, instructions, loads_of_breaker, stores_to_breaker } = &subject.path;
+        let texts =
+            executed.iter().filter_map(|address| code.texts.get(&address.wrapping_sub(slide)));
         let synchronising: Vec<_> = texts.filter(|text| synchronises(text)).collect();
         let writes = *stores_to_breaker > 0 || !synchronising.is_empty();
         let right = *loads_of_breaker >= 2 && writes != subject.must_not_write;
@@ -174,12 +160,7 @@ fn subjects(printed: &str) -> Result<(u64, Vec<Subject>), String> {
         .filter_map(|line| {
             let mut words = line.split(' ');
             let name = words.next()?;
-            Some((
-                name,
-                words
-                    .filter_map(|word| u64::from_str_radix(word, 16).ok())
-                    .collect(),
-            ))
+            Some((name, words.filter_map(|word| u64::from_str_radix(word, 16).ok()).collect()))
         })
         .collect();
     let marker = *numbers
@@ -187,21 +168,13 @@ fn subjects(printed: &str) -> Result<(u64, Vec<Subject>), String> {
         .and_then(|numbers| numbers.first())
         .ok_or("no marker was printed")?;
     let subjects =
-        SUBJECTS.map(
-            |(name, must_not_write)| match numbers.get(name).map(Vec::as_slice) {
-                Some(&[function, breaker, size]) => {
-                    let breaker = breaker..breaker + size;
-                    Ok(Subject {
-                        name,
-                        must_not_write,
-                        function,
-                        breaker,
-                        path: Path::default(),
-                    })
-                }
-                _ => Err(format!("{name} was not printed")),
-            },
-        );
+        SUBJECTS.map(|(name, must_not_write)| match numbers.get(name).map(Vec::as_slice) {
+            Some(&[function, breaker, size]) => {
+                let breaker = breaker..breaker + size;
+                Ok(Subject { name, must_not_write, function, breaker, path: Path::default() })
+            }
+            _ => Err(format!("{name} was not printed")),
+        });
     Ok((marker, subjects.into_iter().collect::<Result<_, _>>()?))
 }
 
@@ -210,10 +183,7 @@ fn follow(events: &[Event], subjects: &mut [Subject]) {
     let mut current = None;
     for event in events {
         if let Event::Executed(address) = event {
-            current = subjects
-                .iter()
-                .position(|subject| subject.function == *address)
-                .or(current);
+            current = subjects.iter().position(|subject| subject.function == *address).or(current);
         }
         let Some(subject) = current.map(|current| &mut subjects[current]) else {
             continue;
@@ -248,9 +218,7 @@ fn disassembly() -> Result<Code, String> {
         .output()
         .map_err(|error| format!("objdump: {error} (apt-get install binutils)"))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let marker = text
-        .lines()
-        .find_map(|line| line.strip_suffix(" <marker>:"));
+    let marker = text.lines().find_map(|line| line.strip_suffix(" <marker>:"));
     let marker = marker.and_then(|address| u64::from_str_radix(address, 16).ok());
     Ok(Code {
         texts: text.lines().filter_map(instruction).collect(),
@@ -260,10 +228,7 @@ fn disassembly() -> Result<Code, String> {
 
 fn instruction(line: &str) -> Option<(u64, String)> {
     let (address, text) = line.split_once(":\t")?;
-    Some((
-        u64::from_str_radix(address.trim(), 16).ok()?,
-        text.trim().to_owned(),
-    ))
+    Some((u64::from_str_radix(address.trim(), 16).ok()?, text.trim().to_owned()))
 }
 
 /// Whether the instruction orders memory or locks the line: a lock prefix, an exchange with memory (which

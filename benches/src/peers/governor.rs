@@ -17,9 +17,7 @@ impl Peer for Governor {
 
     fn build(_: Limits) -> Self {
         let per_second = NonZeroU32::new(1_000_000_000).expect("not zero");
-        Self(RateLimiter::direct(
-            Quota::per_second(per_second).allow_burst(NonZeroU32::MAX),
-        ))
+        Self(RateLimiter::direct(Quota::per_second(per_second).allow_burst(NonZeroU32::MAX)))
     }
 
     fn caller(&self) -> impl FnMut(Work) -> Answer {

@@ -19,12 +19,7 @@ impl Peer for Recloser {
             Limits::Ordinary => 0.5,
             Limits::Unreachable => 2.0,
         };
-        Self(
-            recloser::Recloser::custom()
-                .error_rate(rate)
-                .open_wait(OPEN_FOR)
-                .build(),
-        )
+        Self(recloser::Recloser::custom().error_rate(rate).open_wait(OPEN_FOR).build())
     }
 
     fn caller(&self) -> impl FnMut(Work) -> Answer {

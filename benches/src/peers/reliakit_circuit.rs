@@ -22,21 +22,14 @@ impl Peer for ReliakitCircuit {
             Limits::Ordinary => 5,
             Limits::Unreachable => u32::MAX,
         };
-        Self(Mutex::new(CircuitBreaker::new(
-            failures,
-            OPEN_FOR.as_millis() as u64,
-        )))
+        Self(Mutex::new(CircuitBreaker::new(failures, OPEN_FOR.as_millis() as u64)))
     }
 
     fn caller(&self) -> impl FnMut(Work) -> Answer {
         |work| {
             let allowed = {
                 let mut breaker = self.0.lock();
-                let now = if breaker.state() == State::Open {
-                    coarse_now_ms()
-                } else {
-                    0
-                };
+                let now = if breaker.state() == State::Open { coarse_now_ms() } else { 0 };
                 breaker.allow(now)
             };
             if !allowed {

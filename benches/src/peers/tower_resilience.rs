@@ -29,11 +29,7 @@ pub struct TowerResilience {
 /// Drives the timer. Built once: it belongs to no breaker.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime
-        .worker_threads(1)
-        .enable_time()
-        .build()
-        .expect("a runtime can be built")
+    runtime.worker_threads(1).enable_time().build().expect("a runtime can be built")
 });
 
 fn answer_now(work: Work) -> Ready<Result<(), Fault>> {
@@ -54,10 +50,7 @@ impl Peer for TowerResilience {
             .wait_duration_in_open(OPEN_FOR)
             .build_with_handle()
             .expect("these limits are allowed");
-        Self {
-            service: layer.layer(service_fn(answer_now)),
-            handle,
-        }
+        Self { service: layer.layer(service_fn(answer_now)), handle }
     }
 
     fn caller(&self) -> impl FnMut(Work) -> Answer {

@@ -47,12 +47,7 @@ struct Inside<const N: usize> {
 impl<const N: usize> Queue<N> {
     /// An empty queue.
     pub const fn new() -> Self {
-        Self {
-            inside: Mutex::new(RefCell::new(Inside {
-                transitions: Deque::new(),
-                dropped: 0,
-            })),
-        }
+        Self { inside: Mutex::new(RefCell::new(Inside { transitions: Deque::new(), dropped: 0 })) }
     }
 
     /// Takes the oldest transition.
@@ -62,8 +57,7 @@ impl<const N: usize> Queue<N> {
 
     /// How many transitions were dropped since this was last asked, because the queue was full.
     pub fn take_dropped(&self) -> u32 {
-        self.with(|inside| core::mem::take(&mut inside.dropped))
-            .unwrap_or(0)
+        self.with(|inside| core::mem::take(&mut inside.dropped)).unwrap_or(0)
     }
 
     fn with<T>(&self, access: impl FnOnce(&mut Inside<N>) -> T) -> Option<T> {

@@ -28,12 +28,10 @@ pub unsafe extern "C" fn nanobreaker_init_failures(
     return unsafe {
         init(breaker, size, settings, fault, || {
             let within_ms = within_ms.into();
-            Ok(crate::memory::Ring::new(
-                nanobreaker_core::WindowSettings::Failures {
-                    threshold,
-                    within_ms,
-                },
-            )?)
+            Ok(crate::memory::Ring::new(nanobreaker_core::WindowSettings::Failures {
+                threshold,
+                within_ms,
+            })?)
         })
     };
     #[cfg(not(feature = "failures"))]
@@ -86,12 +84,8 @@ pub unsafe extern "C" fn nanobreaker_init_cusum(
     return unsafe {
         init(breaker, size, settings, fault, || {
             usable(cusum)?;
-            let NanobreakerCusum {
-                calls_per_false_trip,
-                normal_ppm,
-                broken_ppm,
-                sustained_for_ms,
-            } = cusum.read();
+            let NanobreakerCusum { calls_per_false_trip, normal_ppm, broken_ppm, sustained_for_ms } =
+                cusum.read();
             let asked = nanobreaker_core::CusumSettings {
                 normal_ppm,
                 broken_ppm,

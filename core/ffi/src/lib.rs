@@ -26,10 +26,7 @@
 
 #![cfg_attr(target_os = "none", no_std)]
 #![deny(unsafe_op_in_unsafe_fn)]
-#![allow(
-    clippy::missing_safety_doc,
-    reason = "the same for every function: it stands above, once"
-)]
+#![allow(clippy::missing_safety_doc, reason = "the same for every function: it stands above, once")]
 
 mod calls;
 mod init;

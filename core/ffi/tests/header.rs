@@ -6,9 +6,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// What is declared, in this order.
-const SOURCES: [&str; 7] = [
-    "numbers", "settings", "memory", "init", "calls", "operator", "saving",
-];
+const SOURCES: [&str; 7] = ["numbers", "settings", "memory", "init", "calls", "operator", "saving"];
 
 #[test]
 fn the_header_is_what_cbindgen_makes_of_the_source() {

@@ -55,11 +55,7 @@ impl fmt::Display for CatalogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Setting(error) => error.fmt(f),
-            Self::UnknownProfile {
-                table,
-                profile,
-                known,
-            } => {
+            Self::UnknownProfile { table, profile, known } => {
                 write!(f, "{table}.profile is {profile:?}, but ")?;
                 if known.is_empty() {
                     f.write_str("there are no profiles")
@@ -93,10 +89,7 @@ impl Catalog {
     fn checked(written: Written) -> Result<Self, CatalogError> {
         let defaults = written.defaults;
         checked(defaults, "defaults")?;
-        let mut catalog = Self {
-            defaults,
-            ..Self::default()
-        };
+        let mut catalog = Self { defaults, ..Self::default() };
         for (name, settings) in written.profiles {
             let settings = checked(settings.or(defaults), &format!("profiles.{name}"))?;
             catalog.profiles.insert(name, settings);
@@ -104,9 +97,7 @@ impl Catalog {
         for (name, own) in written.breakers {
             let table = format!("breakers.{name}");
             let base = catalog.base(own.profile, &table)?;
-            catalog
-                .breakers
-                .insert(name, checked(own.settings.or(base), &table)?);
+            catalog.breakers.insert(name, checked(own.settings.or(base), &table)?);
         }
         Ok(catalog)
     }

@@ -97,10 +97,7 @@ impl PartialWindow {
 
     fn fill(&mut self, window: WindowSettings) {
         match window {
-            WindowSettings::Failures {
-                threshold,
-                within_ms,
-            } => {
+            WindowSettings::Failures { threshold, within_ms } => {
                 self.threshold = Some(threshold);
                 self.within = Some(Duration::from_millis(within_ms));
             }
@@ -109,11 +106,7 @@ impl PartialWindow {
                 self.size = Some(size);
                 self.min_calls = Some(rate.least_calls());
             }
-            WindowSettings::Time {
-                span_ms,
-                buckets,
-                rate,
-            } => {
+            WindowSettings::Time { span_ms, buckets, rate } => {
                 self.span = Some(Duration::from_millis(span_ms));
                 self.buckets = Some(buckets);
                 self.min_calls = Some(rate.least_calls());

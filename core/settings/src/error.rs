@@ -37,31 +37,13 @@ pub struct SettingsError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Problem {
-    OutOfRange {
-        value: u64,
-        minimum: u64,
-        maximum: u64,
-        unit: Unit,
-    },
-    GivenTwice {
-        other: String,
-    },
-    NotOfKind {
-        kind: WindowKind,
-    },
-    Unknown {
-        nearest: Option<String>,
-        known: String,
-    },
-    Renamed {
-        now: &'static str,
-    },
-    Misplaced {
-        belongs: &'static str,
-    },
-    Missing {
-        needed_by: &'static str,
-    },
+    OutOfRange { value: u64, minimum: u64, maximum: u64, unit: Unit },
+    GivenTwice { other: String },
+    NotOfKind { kind: WindowKind },
+    Unknown { nearest: Option<String>, known: String },
+    Renamed { now: &'static str },
+    Misplaced { belongs: &'static str },
+    Missing { needed_by: &'static str },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,18 +154,10 @@ impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = &self.key;
         match &self.problem {
-            Problem::OutOfRange {
-                value,
-                minimum,
-                maximum,
-                unit,
-            } => {
+            Problem::OutOfRange { value, minimum, maximum, unit } => {
                 let [value, minimum, maximum] =
                     [value, minimum, maximum].map(|number| unit.show(*number));
-                write!(
-                    f,
-                    "{key} is {value}, but must be from {minimum} to {maximum}"
-                )
+                write!(f, "{key} is {value}, but must be from {minimum} to {maximum}")
             }
             Problem::GivenTwice { other } if other == key => {
                 write!(f, "{key} is set twice: keep one")
@@ -197,14 +171,12 @@ impl fmt::Display for SettingsError {
                 kind.name(),
                 PartialWindow::keys_of(*kind)
             ),
-            Problem::Unknown {
-                nearest: Some(nearest),
-                ..
-            } => write!(f, "{key} is no setting: did you mean {nearest}?"),
-            Problem::Unknown {
-                nearest: None,
-                known,
-            } => write!(f, "{key} is no setting, which are {known}"),
+            Problem::Unknown { nearest: Some(nearest), .. } => {
+                write!(f, "{key} is no setting: did you mean {nearest}?")
+            }
+            Problem::Unknown { nearest: None, known } => {
+                write!(f, "{key} is no setting, which are {known}")
+            }
             Problem::Renamed { now } => write!(f, "{key} is called {now} now: rename it"),
             Problem::Misplaced { belongs } => write!(f, "{key} belongs into {belongs} only"),
             Problem::Missing { needed_by } => write!(f, "{key} is missing: {needed_by} needs it"),

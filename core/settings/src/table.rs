@@ -39,9 +39,7 @@ impl Key {
 
     fn forms(&self) -> impl Iterator<Item = String> + '_ {
         let name = self.name;
-        self.suffixes
-            .iter()
-            .map(move |suffix| [name, suffix].concat())
+        self.suffixes.iter().map(move |suffix| [name, suffix].concat())
     }
 }
 
@@ -68,9 +66,7 @@ fn unknown(written: &str, keys: &[Key], renamed: &[(&str, &'static str)]) -> Set
     if written == "profile" {
         return SettingsError::misplaced(written, "[breakers.NAME] of a catalogue");
     }
-    let is_windows = PartialWindow::KEYS
-        .iter()
-        .any(|key| key.form(written).is_some());
+    let is_windows = PartialWindow::KEYS.iter().any(|key| key.form(written).is_some());
     if is_windows {
         return SettingsError::misplaced(written, "the table [window]");
     }
@@ -292,23 +288,14 @@ impl PartialWindow {
     /// that of `base` takes nothing over from it.
     #[must_use]
     pub fn or(self, base: Self) -> Self {
-        let is_of_other_kind = self
-            .kind
-            .is_some_and(|kind| kind != base.kind.unwrap_or_default());
-        if is_of_other_kind {
-            self
-        } else {
-            self.over(base)
-        }
+        let is_of_other_kind = self.kind.is_some_and(|kind| kind != base.kind.unwrap_or_default());
+        if is_of_other_kind { self } else { self.over(base) }
     }
 
     /// The names of the keys that count for `kind`.
     pub(crate) fn keys_of(kind: WindowKind) -> String {
         let keys = Self::KEYS.iter().filter(|key| key.is_of(kind));
-        let names: Vec<&str> = keys
-            .map(|key| key.name)
-            .filter(|name| *name != "kind")
-            .collect();
+        let names: Vec<&str> = keys.map(|key| key.name).filter(|name| *name != "kind").collect();
         names.join(", ")
     }
 }

@@ -26,10 +26,7 @@ fn an_empty_file_is_the_default_breaker() {
 #[test]
 fn both_forms_of_a_duration_say_the_same() {
     assert_eq!(parse("open_for = '1m 30s'"), parse("open_for_ms = 90000"));
-    assert_eq!(
-        parse("[window]\nwithin = '250ms'"),
-        parse("window.within_ms = 250")
-    );
+    assert_eq!(parse("[window]\nwithin = '250ms'"), parse("window.within_ms = 250"));
 }
 
 #[test]
@@ -48,10 +45,7 @@ fn a_duration_that_is_none_is_quoted() {
 #[test]
 fn both_forms_at_once_are_refused() {
     let error = refused("open_for = '1s'\nopen_for_ms = 1000");
-    assert!(
-        error.contains("open_for is set twice, as open_for and as open_for_ms"),
-        "{error}"
-    );
+    assert!(error.contains("open_for is set twice, as open_for and as open_for_ms"), "{error}");
 }
 
 #[test]
@@ -64,26 +58,11 @@ fn an_unknown_key_is_refused_with_the_nearest_known_one() {
 #[test]
 fn a_value_out_of_range_is_refused_by_the_key_as_written() {
     let cases = [
-        (
-            "max_probes = 64",
-            "max_probes is 64, but must be from 1 to 63",
-        ),
-        (
-            "max_open = '1s'",
-            "max_open is 1s, but must be from 10s to 18h 38m 28s 864ms",
-        ),
-        (
-            "hung_after = '0s'",
-            "hung_after is 0s, but must be from 1ms to 18h 38m 28s 864ms",
-        ),
-        (
-            "window.threshold = 66",
-            "window.threshold is 66, but must be from 1 to 65",
-        ),
-        (
-            "window.within = '0s'",
-            "window.within is 0s, but must be from 1ms to 18h 38m 28s 864ms",
-        ),
+        ("max_probes = 64", "max_probes is 64, but must be from 1 to 63"),
+        ("max_open = '1s'", "max_open is 1s, but must be from 10s to 18h 38m 28s 864ms"),
+        ("hung_after = '0s'", "hung_after is 0s, but must be from 1ms to 18h 38m 28s 864ms"),
+        ("window.threshold = 66", "window.threshold is 66, but must be from 1 to 65"),
+        ("window.within = '0s'", "window.within is 0s, but must be from 1ms to 18h 38m 28s 864ms"),
         (
             "[window]\nkind = 'calls'\nsize = 10\nmin_calls = 11",
             "window.min_calls is 11, but must be from 1 to 10",
@@ -127,12 +106,7 @@ fn a_rate_of_slow_calls_needs_to_know_what_is_slow_and_what_it_is_over() {
 
 #[test]
 fn the_minimum_of_calls_follows_a_small_window() {
-    assert_eq!(
-        parse("[window]\nkind = 'calls'\nsize = 4")
-            .complete()
-            .map(drop),
-        Ok(())
-    );
+    assert_eq!(parse("[window]\nkind = 'calls'\nsize = 4").complete().map(drop), Ok(()));
 }
 
 #[test]
@@ -147,11 +121,9 @@ fn a_window_of_another_kind_takes_nothing_over() {
 
 #[test]
 fn old_keys_are_refused_with_the_new_name() {
-    for (old, new) in [
-        ("probes", "max_probes"),
-        ("successes", "probe_successes"),
-        ("failures", "probe_failures"),
-    ] {
+    for (old, new) in
+        [("probes", "max_probes"), ("successes", "probe_successes"), ("failures", "probe_failures")]
+    {
         let error = refused(&format!("{old} = 2"));
         let expected = format!("{old} is called {new} now: rename it");
         assert!(error.contains(&expected), "{error}");
@@ -170,15 +142,8 @@ fn a_key_of_the_window_outside_of_its_table_is_told_where_it_belongs() {
 
 #[test]
 fn rates_are_read_down_to_a_millionth() {
-    let rate = |text: &str| {
-        parse(&format!("[window]\nkind = 'calls'\n{text}"))
-            .window
-            .failure_rate
-    };
-    assert_eq!(
-        rate("failure_rate = '50%'"),
-        rate("failure_rate_percent = 50")
-    );
+    let rate = |text: &str| parse(&format!("[window]\nkind = 'calls'\n{text}")).window.failure_rate;
+    assert_eq!(rate("failure_rate = '50%'"), rate("failure_rate_percent = 50"));
     assert_eq!(rate("failure_rate = '0.1%'"), Some(Rate::ppm(1_000)));
     assert_eq!(rate("failure_rate = ' 0.0001 % '"), Some(Rate::ppm(1)));
     assert_eq!(rate("failure_rate = '12.50%'"), Some(Rate::ppm(125_000)));
@@ -215,10 +180,7 @@ fn the_sum_of_evidence_is_set_by_three_questions() {
     };
     assert_eq!(window, WindowSettings::Cusum(expected));
     let error = refused("[window]\nkind = 'cusum'\nnormal = '50%'\nbroken = '20%'");
-    assert!(
-        error.starts_with("window.broken is 20%, but must be from 50."),
-        "{error}"
-    );
+    assert!(error.starts_with("window.broken is 20%, but must be from 50."), "{error}");
 }
 
 #[test]
@@ -226,10 +188,7 @@ fn a_kind_that_is_none_is_refused_with_the_nearest() {
     let error = refused("window.kind = 'cusums'");
     assert!(error.contains("did you mean \"cusum\"?"), "{error}");
     let error = refused("window.kind = 'ewma'");
-    assert!(
-        error.contains("failures, consecutive, calls, time, cusum"),
-        "{error}"
-    );
+    assert!(error.contains("failures, consecutive, calls, time, cusum"), "{error}");
 }
 
 #[test]

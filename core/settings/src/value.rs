@@ -42,9 +42,7 @@ impl Value for Duration {
     fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
         match SignedDuration::try_from(*self) {
             Ok(duration) => map.serialize_entry(key, &format!("{duration:#}")),
-            Err(_) => Err(serde::ser::Error::custom(format!(
-                "{key} is too long to be written"
-            ))),
+            Err(_) => Err(serde::ser::Error::custom(format!("{key} is too long to be written"))),
         }
     }
 }

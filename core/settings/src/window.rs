@@ -28,13 +28,8 @@ pub enum WindowKind {
 
 impl WindowKind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [
-        Self::Failures,
-        Self::Consecutive,
-        Self::Calls,
-        Self::Time,
-        Self::Cusum,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Failures, Self::Consecutive, Self::Calls, Self::Time, Self::Cusum];
 
     /// The kind's name, as written.
     pub const fn name(self) -> &'static str {
@@ -54,10 +49,7 @@ impl WindowKind {
             let names = Self::ALL.map(Self::name);
             match nearest(name, names) {
                 Some(near) => format!("{name:?} is no kind of window: did you mean {near:?}?"),
-                None => format!(
-                    "{name:?} is no kind of window, which are {}",
-                    names.join(", ")
-                ),
+                None => format!("{name:?} is no kind of window, which are {}", names.join(", ")),
             }
         })
     }
@@ -74,10 +66,7 @@ impl PartialWindow {
     /// Both windows, with every default filled in.
     pub(crate) fn windows(&self) -> Result<Windows, SettingsError> {
         self.refuse_keys_of_other_kinds()?;
-        Ok(Windows {
-            failed: self.failed()?,
-            slow: self.slow()?,
-        })
+        Ok(Windows { failed: self.failed()?, slow: self.slow()? })
     }
 
     fn failed(&self) -> Result<WindowSettings, SettingsError> {
@@ -95,9 +84,9 @@ impl PartialWindow {
                 normal_ppm: self.normal.unwrap_or(Rate::percent(2)).as_ppm(),
                 broken_ppm: self.broken.unwrap_or(Rate::percent(50)).as_ppm(),
                 calls_per_false_trip: self.calls_per_false_trip.unwrap_or(500_000_000),
-                sustained_for_ms: self.sustained_for.map_or(20, |duration| {
-                    u32::try_from(millis(duration)).unwrap_or(u32::MAX)
-                }),
+                sustained_for_ms: self
+                    .sustained_for
+                    .map_or(20, |duration| u32::try_from(millis(duration)).unwrap_or(u32::MAX)),
             }),
         })
     }
@@ -120,10 +109,7 @@ impl PartialWindow {
 
     fn calls(&self, rate: Rate) -> WindowSettings {
         let size = self.size.unwrap_or(100);
-        WindowSettings::Calls {
-            size,
-            rate: rate.min_calls(self.min_calls.unwrap_or(size.min(20))),
-        }
+        WindowSettings::Calls { size, rate: rate.min_calls(self.min_calls.unwrap_or(size.min(20))) }
     }
 
     fn time(&self, rate: Rate) -> WindowSettings {

@@ -148,11 +148,7 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer>
             0 => span.units(now),
             ms => span.deadline(now, ms),
         };
-        Opening {
-            retry_at,
-            kind: state.kind(),
-            again: state.flag(),
-        }
+        Opening { retry_at, kind: state.kind(), again: state.flag() }
     }
 }
 

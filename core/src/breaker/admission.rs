@@ -73,14 +73,12 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     #[cold]
     fn admit(&self, mut state: State) -> Result<Token, Rejected> {
         loop {
-            let looked = self
-                .config_in(state)
-                .and_then(|config| match self.look(state, &config) {
-                    Look::Pass(kind) => Ok(Ok(token(state, kind))),
-                    Look::Reject(retry_after_ms) => Ok(self.reject(state, retry_after_ms)),
-                    Look::Probe(next) => self.probe(state, next, &config).map(Ok),
-                    Look::Again(next) => self.step(state, next, &config).and(Err(next.to)),
-                });
+            let looked = self.config_in(state).and_then(|config| match self.look(state, &config) {
+                Look::Pass(kind) => Ok(Ok(token(state, kind))),
+                Look::Reject(retry_after_ms) => Ok(self.reject(state, retry_after_ms)),
+                Look::Probe(next) => self.probe(state, next, &config).map(Ok),
+                Look::Again(next) => self.step(state, next, &config).and(Err(next.to)),
+            });
             match looked {
                 Ok(answer) => return answer,
                 Err(now) => state = now,
@@ -98,11 +96,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[inline]
     fn rejected(&self, state: State, retry_after_ms: Option<u32>) -> Rejected {
-        let rejected = Rejected {
-            phase: state.phase(),
-            generation: state.generation(),
-            retry_after_ms,
-        };
+        let rejected =
+            Rejected { phase: state.phase(), generation: state.generation(), retry_after_ms };
         self.observer.rejected(&rejected);
         rejected
     }
@@ -244,10 +239,7 @@ mod tests {
                 let passed = (0..100)
                     .filter(|n| is_in_share(u32::wrapping_add(start, *n), elapsed, 100))
                     .count();
-                assert!(
-                    passed.abs_diff(elapsed as usize) <= 2,
-                    "{passed} of {elapsed}"
-                );
+                assert!(passed.abs_diff(elapsed as usize) <= 2, "{passed} of {elapsed}");
             }
         }
     }

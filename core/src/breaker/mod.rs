@@ -183,20 +183,12 @@ struct Move {
 impl Move {
     /// An open state's move to another open time, which is no transition.
     const fn open_until(state: State, opening: Opening) -> Self {
-        Self {
-            to: state.postponed(opening),
-            cause: None,
-            time: Some(opening.retry_at),
-        }
+        Self { to: state.postponed(opening), cause: None, time: Some(opening.retry_at) }
     }
 
     /// A move to a state without a time.
     const fn timeless(to: State, cause: Cause) -> Self {
-        Self {
-            to,
-            cause: Some(cause),
-            time: None,
-        }
+        Self { to, cause: Some(cause), time: None }
     }
 }
 
@@ -293,12 +285,10 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     fn step_by(&self, mut decide: impl FnMut(State, &Config) -> Option<Move>) -> bool {
         let mut seen = self.first_load();
         loop {
-            let stepped = self
-                .config_in(seen)
-                .and_then(|config| match decide(seen, &config) {
-                    Some(next) => self.step(seen, next, &config).map(|()| true),
-                    None => Ok(false),
-                });
+            let stepped = self.config_in(seen).and_then(|config| match decide(seen, &config) {
+                Some(next) => self.step(seen, next, &config).map(|()| true),
+                None => Ok(false),
+            });
             match stepped {
                 Ok(stepped) => return stepped,
                 Err(now) => seen = now,

@@ -62,11 +62,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
 /// Open for `ms` from `now`, as `kind` says: by request or by advice.
 pub(super) const fn open_for(ms: u32, now: Raw, kind: Code, config: &Config) -> Opening {
-    Opening {
-        retry_at: longest(kind, config).deadline(now, ms),
-        kind,
-        again: false,
-    }
+    Opening { retry_at: longest(kind, config).deadline(now, ms), kind, again: false }
 }
 
 /// The longest that a breaker may be open by request or by advice.

@@ -81,9 +81,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub fn recover(&self) -> bool {
         self.step_by(|state, config| {
             let now = self.now();
-            let is_pending = self
-                .time_left_at(state, now, config)
-                .is_some_and(|ms| ms > 0);
+            let is_pending = self.time_left_at(state, now, config).is_some_and(|ms| ms > 0);
             let opening = open_for(0, now, Code::OpenAsked, config);
             let is_due = Opening {
                 // Rounded down: over, and not only soon.
@@ -152,10 +150,7 @@ fn within_limits(ms: u64, kind: Code, config: &Config) -> u32 {
 
 /// Whether calls, or probes, may pass in this state on the breaker's own judgement.
 const fn lets_calls_pass(state: State) -> bool {
-    matches!(
-        state.phase(),
-        Phase::Closed | Phase::Recovering | Phase::HalfOpen
-    )
+    matches!(state.phase(), Phase::Closed | Phase::Recovering | Phase::HalfOpen)
 }
 
 #[cfg(test)]
@@ -189,31 +184,19 @@ mod tests {
     }
 
     fn failing_at_once(max_open_ms: u64) -> Breaker<Consecutive, ManualClock> {
-        let config = Config::builder()
-            .open_for_ms(1_000)
-            .max_open_ms(max_open_ms);
-        Breaker::new(
-            Consecutive::new(1).unwrap(),
-            config.build().unwrap(),
-            ManualClock::new(0),
-        )
+        let config = Config::builder().open_for_ms(1_000).max_open_ms(max_open_ms);
+        Breaker::new(Consecutive::new(1).unwrap(), config.build().unwrap(), ManualClock::new(0))
     }
 
     #[test]
     fn advice_opens_a_closed_breaker_and_leaves_its_streak_alone() {
         let breaker = failing_at_once(2_000);
         assert!(breaker.advise_ms(500));
-        assert_eq!(
-            (breaker.phase(), breaker.snapshot().streak),
-            (Phase::Open, 0)
-        );
+        assert_eq!((breaker.phase(), breaker.snapshot().streak), (Phase::Open, 0));
         assert!(!breaker.advise_ms(400), "not later than it is already");
         assert!(breaker.advise_ms(u64::MAX));
         let left = breaker.snapshot().time_left_ms.unwrap();
-        assert!(
-            (14_000..14_010).contains(&left),
-            "twice the cap and ten seconds: {left}"
-        );
+        assert!((14_000..14_010).contains(&left), "twice the cap and ten seconds: {left}");
     }
 
     #[test]

@@ -92,11 +92,7 @@ mod tests {
     fn radio() -> Breaker<Consecutive, ManualClock> {
         // Short enough to be exact to the millisecond where words are 32 bits wide, too.
         let config = Config::builder().open_for_ms(50).max_open_ms(200);
-        Breaker::new(
-            Consecutive::new(1).unwrap(),
-            config.build().unwrap(),
-            ManualClock::new(0),
-        )
+        Breaker::new(Consecutive::new(1).unwrap(), config.build().unwrap(), ManualClock::new(0))
     }
 
     fn fail(breaker: &Breaker<Consecutive, ManualClock>) {
@@ -135,10 +131,7 @@ mod tests {
         let after = radio();
         after.restore(saved, 0).unwrap();
         assert!(after.snapshot().ready_to_probe());
-        assert_eq!(
-            after.record(token, crate::Outcome::Success),
-            crate::Recorded::Stale
-        );
+        assert_eq!(after.record(token, crate::Outcome::Success), crate::Recorded::Stale);
     }
 
     #[test]

@@ -387,10 +387,7 @@ mod times {
             breaker.clock().set(breaker_now - back);
             let shown = breaker.snapshot().time_left_ms;
             let rejected = breaker.allow_token().err();
-            (
-                shown,
-                rejected.and_then(|rejected| rejected.retry_after_ms()),
-            )
+            (shown, rejected.and_then(|rejected| rejected.retry_after_ms()))
         };
         let breaker = fragile(config());
         breaker.clock().set(10_000);
@@ -515,10 +512,7 @@ mod operators {
         fail(&breaker);
         assert_eq!(phase(&breaker), Phase::Open);
         let would_be_rejected = breaker.allow().unwrap();
-        assert_eq!(
-            would_be_rejected.record(Outcome::Failure),
-            Recorded::Ignored
-        );
+        assert_eq!(would_be_rejected.record(Outcome::Failure), Recorded::Ignored);
         breaker.clock().advance(100);
         assert!(breaker.allow().unwrap().is_probe());
         breaker.shadow(false);
@@ -614,10 +608,7 @@ mod windows {
 
     #[test]
     fn a_rate_is_judged_on_the_call_that_fills_the_minimum() {
-        let breaker = with(
-            Calls::<1>::new(10, Rate::percent(50).min_calls(4)).unwrap(),
-            config(),
-        );
+        let breaker = with(Calls::<1>::new(10, Rate::percent(50).min_calls(4)).unwrap(), config());
         fail(&breaker);
         fail(&breaker);
         succeed(&breaker);
@@ -627,10 +618,8 @@ mod windows {
 
     #[test]
     fn the_time_window_forgets_a_bucket_at_a_time() {
-        let breaker = with(
-            Time::<4>::new(100, 4, Rate::percent(50).min_calls(2)).unwrap(),
-            config(),
-        );
+        let breaker =
+            with(Time::<4>::new(100, 4, Rate::percent(50).min_calls(2)).unwrap(), config());
         fail(&breaker);
         breaker.clock().set(100); // its bucket, from 0 to 24, is now out of the span
         fail(&breaker);
@@ -642,10 +631,8 @@ mod windows {
 
     #[test]
     fn a_success_after_good_calls_have_expired_may_trip() {
-        let breaker = with(
-            Time::<2>::new(100, 2, Rate::percent(50).min_calls(2)).unwrap(),
-            config(),
-        );
+        let breaker =
+            with(Time::<2>::new(100, 2, Rate::percent(50).min_calls(2)).unwrap(), config());
         for _ in 0..3 {
             succeed(&breaker);
         }
@@ -674,18 +661,11 @@ mod windows {
     fn failures_of_another_generation_count_for_nothing_in_any_window() {
         let rate = Rate::percent(50).min_calls(2);
         let windows = [
-            WindowSettings::Failures {
-                threshold: 2,
-                within_ms: 1_000,
-            },
+            WindowSettings::Failures { threshold: 2, within_ms: 1_000 },
             WindowSettings::Consecutive { threshold: 2 },
             WindowSettings::Calls { size: 10, rate },
             WindowSettings::Calls { size: 60, rate },
-            WindowSettings::Time {
-                span_ms: 1_000,
-                buckets: 4,
-                rate,
-            },
+            WindowSettings::Time { span_ms: 1_000, buckets: 4, rate },
             WindowSettings::Cusum(CUSUM),
         ];
         for window in windows {
@@ -742,10 +722,7 @@ mod healthy {
         stays_healthy(AnyWindow::<8>::new(WindowSettings::DEFAULT).unwrap());
         stays_healthy(Cusum::new(CUSUM).unwrap());
         let slow = Calls::<1>::new(20, Rate::percent(50).min_calls(5)).unwrap();
-        stays_healthy(WithSlow::new(
-            Failures::<5>::within_ms(1_000).unwrap(),
-            slow,
-        ));
+        stays_healthy(WithSlow::new(Failures::<5>::within_ms(1_000).unwrap(), slow));
     }
 
     #[test]

@@ -64,11 +64,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             Phase::Open | Phase::HalfOpen => {
                 Some(self.left(state, now, config).ms(span_of(state, config)))
             }
-            Phase::Recovering => Some(
-                config
-                    .ramp_ms()
-                    .saturating_sub(self.elapsed(state, now, config)),
-            ),
+            Phase::Recovering => {
+                Some(config.ramp_ms().saturating_sub(self.elapsed(state, now, config)))
+            }
             Phase::Closed | Phase::Isolated | Phase::Disabled => None,
         }
     }
@@ -139,10 +137,8 @@ mod tests {
 
     #[test]
     fn a_lease_that_is_renewed_a_whole_range_later_is_a_new_one() {
-        let opening = Config::builder()
-            .open_for_ms(1_000)
-            .probe_successes(2)
-            .probe_lease_ms(LEASE_MS);
+        let opening =
+            Config::builder().open_for_ms(1_000).probe_successes(2).probe_lease_ms(LEASE_MS);
         let breaker = half_open(opening, 100_000);
         breaker.allow().unwrap().success();
         breaker.clock().advance(LEASE_RANGE_MS);
@@ -168,9 +164,7 @@ mod tests {
     fn a_lease_holds_however_long_the_clock_has_run() {
         for lease_ms in [1, 15, LEASE_MS, 10_000] {
             for bits in [10, 20, 25, 28, 31] {
-                let opening = Config::builder()
-                    .open_for_ms(1_000)
-                    .probe_lease_ms(lease_ms);
+                let opening = Config::builder().open_for_ms(1_000).probe_lease_ms(lease_ms);
                 let breaker = half_open(opening, (1 << bits) + 77_777);
                 let _probe = breaker.allow().unwrap();
                 assert!(breaker.allow().is_err());

@@ -25,10 +25,7 @@ pub struct ManualClock {
 impl ManualClock {
     /// A clock that shows `ms`.
     pub const fn new(ms: u64) -> Self {
-        Self {
-            low: Unmodelled32::new(ms as u32),
-            high: Unmodelled32::new((ms >> 32) as u32),
-        }
+        Self { low: Unmodelled32::new(ms as u32), high: Unmodelled32::new((ms >> 32) as u32) }
     }
 
     /// Sets the clock to `ms`, forward or back.

@@ -184,15 +184,7 @@ impl Config {
 
     /// The configuration of these [`numbers`](Self::numbers). Total: whatever they are, no panic follows.
     pub(crate) const fn from_numbers(numbers: [u32; Self::NUMBERS]) -> Self {
-        let [
-            open_for_ms,
-            max_open_ms,
-            relapse_ms,
-            lease_ms,
-            ramp_ms,
-            jitter,
-            counts,
-        ] = numbers;
+        let [open_for_ms, max_open_ms, relapse_ms, lease_ms, ramp_ms, jitter, counts] = numbers;
         let [max_probes, probe_successes, probe_failures, latch] = counts.to_le_bytes();
         Self {
             open_for_ms,
@@ -343,12 +335,8 @@ impl ConfigBuilder {
             ramp_ms: attempt!(within("ramp_ms", self.ramp_ms, 0, LONGEST)),
             jitter: (attempt!(within("jitter_permille", jitter, 0, 1_000)) << 16) / 1_000,
             max_probes: attempt!(within("max_probes", probes, 1, MAX_PROBES as u64)) as u8,
-            probe_successes: attempt!(within(
-                "probe_successes",
-                successes,
-                1,
-                MAX_SUCCESSES as u64
-            )) as u8,
+            probe_successes: attempt!(within("probe_successes", successes, 1, MAX_SUCCESSES as u64))
+                as u8,
             probe_failures: attempt!(within("probe_failures", failures, 1, MAX_FAILURES as u64))
                 as u8,
             latch: self.latch,

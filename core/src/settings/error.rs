@@ -47,12 +47,7 @@ pub(crate) const fn within(
 impl ConfigError {
     /// An error for a setting of an adapter's own.
     pub const fn new(field: &'static str, value: u64, minimum: u64, maximum: u64) -> Self {
-        Self {
-            field,
-            value,
-            minimum,
-            maximum,
-        }
+        Self { field, value, minimum, maximum }
     }
 
     /// The setting's name.
@@ -113,10 +108,7 @@ struct Message {
 
 impl Message {
     const fn new() -> Self {
-        Self {
-            bytes: [0; 128],
-            length: 0,
-        }
+        Self { bytes: [0; 128], length: 0 }
     }
 
     const fn byte(mut self, byte: u8) -> Self {

@@ -102,10 +102,7 @@ pub enum WindowSettings {
 
 impl WindowSettings {
     /// Five failures within ten seconds.
-    pub const DEFAULT: Self = Self::Failures {
-        threshold: 5,
-        within_ms: 10_000,
-    };
+    pub const DEFAULT: Self = Self::Failures { threshold: 5, within_ms: 10_000 };
 }
 
 /// What [`Cusum`](crate::window::Cusum) asks: how often calls fail on a good day, what is broken, and

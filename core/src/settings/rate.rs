@@ -42,11 +42,7 @@ impl Rate {
     }
 
     const fn of(parts: u32, of: u32) -> Self {
-        Self {
-            parts,
-            of,
-            min_calls: 1,
-        }
+        Self { parts, of, min_calls: 1 }
     }
 
     /// Judged from so many calls on; 1 unless set.
@@ -72,16 +68,8 @@ impl Rate {
             _ => "failure_rate_ppm",
         };
         attempt!(within(field, self.parts as u64, 1, self.of as u64));
-        attempt!(within(
-            "min_calls",
-            self.min_calls as u64,
-            1,
-            most_calls as u64
-        ));
-        Ok(Threshold {
-            ppm: self.as_ppm(),
-            min_calls: self.min_calls,
-        })
+        attempt!(within("min_calls", self.min_calls as u64, 1, most_calls as u64));
+        Ok(Threshold { ppm: self.as_ppm(), min_calls: self.min_calls })
     }
 }
 
@@ -123,11 +111,9 @@ mod tests {
 
     #[test]
     fn the_smallest_rate_needs_a_failure() {
-        for (rate, calls) in [
-            (Rate::percent(1), 100),
-            (Rate::permille(1), 1_000),
-            (Rate::ppm(1), 1_000_000),
-        ] {
+        for (rate, calls) in
+            [(Rate::percent(1), 100), (Rate::permille(1), 1_000), (Rate::ppm(1), 1_000_000)]
+        {
             let rate = rate.checked(10).unwrap();
             assert!(!rate.is_reached(0, 10));
             assert!(rate.is_reached(1, calls));
@@ -150,23 +136,14 @@ mod tests {
             (error.field(), error.value(), error.maximum())
         };
         assert_eq!(refused(Rate::percent(0)), ("failure_rate_percent", 0, 100));
-        assert_eq!(
-            refused(Rate::percent(101)),
-            ("failure_rate_percent", 101, 100)
-        );
-        assert_eq!(
-            refused(Rate::permille(1_001)),
-            ("failure_rate_permille", 1_001, 1_000)
-        );
+        assert_eq!(refused(Rate::percent(101)), ("failure_rate_percent", 101, 100));
+        assert_eq!(refused(Rate::permille(1_001)), ("failure_rate_permille", 1_001, 1_000));
         assert_eq!(
             refused(Rate::ppm(u32::MAX)),
             ("failure_rate_ppm", u64::from(u32::MAX), 1_000_000)
         );
         assert_eq!(refused(Rate::percent(1).min_calls(0)), ("min_calls", 0, 10));
-        assert_eq!(
-            refused(Rate::percent(1).min_calls(11)),
-            ("min_calls", 11, 10)
-        );
+        assert_eq!(refused(Rate::percent(1).min_calls(11)), ("min_calls", 11, 10));
         assert!(Rate::percent(100).min_calls(10).checked(10).is_ok());
     }
 }

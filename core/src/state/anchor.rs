@@ -100,10 +100,7 @@ mod tests {
     use crate::state::{Opening, State};
 
     fn open_until(time: Raw) -> State {
-        State::NEW.opened(Opening {
-            retry_at: time,
-            ..Opening::BY_STREAK
-        })
+        State::NEW.opened(Opening { retry_at: time, ..Opening::BY_STREAK })
     }
 
     #[test]
@@ -122,10 +119,7 @@ mod tests {
     fn an_anchor_of_another_generation_phase_or_time_is_not_believed() {
         let state = open_until(0x1_0001);
         let anchor = Anchor::of(state, 0x1_0001);
-        assert_eq!(
-            anchor.whole_time_of(state.reset().opened(Opening::BY_STREAK), 0),
-            None
-        );
+        assert_eq!(anchor.whole_time_of(state.reset().opened(Opening::BY_STREAK), 0), None);
         assert_eq!(anchor.whole_time_of(state.half_opened(0x1_0001), 0), None);
         let quarter = 1 << (state.time_field().bits - SHARED);
         let other = open_until(0x1_0001 + quarter);

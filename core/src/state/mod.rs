@@ -56,10 +56,7 @@ impl Field {
     }
 
     const fn after(previous: Self, bits: u32) -> Self {
-        Self {
-            shift: previous.shift + previous.bits,
-            bits,
-        }
+        Self { shift: previous.shift + previous.bits, bits }
     }
 
     /// The largest value; also the mask of the unshifted field.
@@ -100,10 +97,7 @@ const LEASE: Field = Field::after(GIVEN_BACK, width(24, 6));
 
 const _: () = {
     assert!(FLAG.shift + FLAG.bits == Raw::BITS, "times fill the word");
-    assert!(
-        LEASE.shift + LEASE.bits == Raw::BITS,
-        "half-open fills the word"
-    );
+    assert!(LEASE.shift + LEASE.bits == Raw::BITS, "half-open fills the word");
 };
 
 /// Significant bits of a span in the word: twice the span is at most half of the field's range.
@@ -272,10 +266,7 @@ mod tests {
     #[test]
     fn every_field_holds_its_extremes_without_touching_its_neighbours() {
         let fields = [PHASE, SHADOW, CELL, GENERATION, STREAK];
-        for set in [
-            &[TIME, FLAG][..],
-            &[IN_FLIGHT, SUCCEEDED, FAILED, GIVEN_BACK, LEASE],
-        ] {
+        for set in [&[TIME, FLAG][..], &[IN_FLIGHT, SUCCEEDED, FAILED, GIVEN_BACK, LEASE]] {
             let all: Vec<Field> = fields.iter().chain(set).copied().collect();
             for (i, field) in all.iter().enumerate() {
                 let raw = field.put(Raw::MAX);

@@ -33,11 +33,7 @@ pub(crate) struct Opening {
 
 impl Opening {
     /// For as long as the streak says, until a time that is still to be set.
-    pub(crate) const BY_STREAK: Self = Self {
-        retry_at: 0,
-        kind: Code::Open,
-        again: false,
-    };
+    pub(crate) const BY_STREAK: Self = Self { retry_at: 0, kind: Code::Open, again: false };
 }
 
 /// What came back from a probe.
@@ -131,11 +127,7 @@ impl State {
     /// One more probe in flight. The first one into an empty round renews the lease.
     pub(crate) const fn probe_admitted(self, lease_ends: Raw) -> Self {
         let state = Self(self.0 + IN_FLIGHT.put(1));
-        if self.in_flight() == 0 {
-            state.with_lease(lease_ends)
-        } else {
-            state
-        }
+        if self.in_flight() == 0 { state.with_lease(lease_ends) } else { state }
     }
 
     const fn with_lease(self, lease_ends: Raw) -> Self {
@@ -189,9 +181,7 @@ impl State {
 
     /// Repaired: as good as new, but in a generation of its own.
     pub(crate) const fn reset(self) -> Self {
-        self.with_next_generation()
-            .with_streak(0)
-            .with_phase(Code::Closed)
+        self.with_next_generation().with_streak(0).with_phase(Code::Closed)
     }
 }
 
@@ -199,10 +189,7 @@ impl State {
 mod tests {
     use super::*;
 
-    const OPENING: Opening = Opening {
-        retry_at: 77,
-        ..Opening::BY_STREAK
-    };
+    const OPENING: Opening = Opening { retry_at: 77, ..Opening::BY_STREAK };
 
     fn half_open() -> State {
         State::NEW.opened(OPENING).half_opened(9)
@@ -258,12 +245,7 @@ mod tests {
     fn a_permit_that_is_not_in_flight_gives_no_place_back() {
         let empty = going_on(half_open().answered(Answer::Cancelled, 2, 1, 9));
         assert_eq!(empty.in_flight(), 0);
-        for answer in [
-            Answer::Success,
-            Answer::Failure,
-            Answer::Ignored,
-            Answer::Cancelled,
-        ] {
+        for answer in [Answer::Success, Answer::Failure, Answer::Ignored, Answer::Cancelled] {
             assert_eq!(empty.answered(answer, 2, 2, 9), Round::SpentBefore);
         }
     }

@@ -51,15 +51,9 @@ impl Span {
     /// `ms`, counted in the smallest unit in which it takes at most `digits` bits.
     pub(crate) const fn new(ms: u32, digits: u32) -> Self {
         // Where every span fits, the compiler knows that all units are whole milliseconds.
-        let shift = if digits >= LONGEST_DIGITS {
-            0
-        } else {
-            bit_length(ms).saturating_sub(digits)
-        };
-        Self {
-            ms,
-            shift: shift as u8,
-        }
+        let shift =
+            if digits >= LONGEST_DIGITS { 0 } else { bit_length(ms).saturating_sub(digits) };
+        Self { ms, shift: shift as u8 }
     }
 
     /// The length in milliseconds.
@@ -70,10 +64,7 @@ impl Span {
     /// An eighth longer, rounded up, in the same unit: for readers whose clock is a little behind the
     /// writer's.
     pub(crate) const fn with_slack(self) -> Self {
-        Self {
-            ms: self.ms + self.ms.div_ceil(8),
-            ..self
-        }
+        Self { ms: self.ms + self.ms.div_ceil(8), ..self }
     }
 
     /// A reading of the clock in this span's unit.
@@ -96,11 +87,7 @@ impl Span {
         let begun = now & (self.unit() - 1);
         let ms = ((ahead << self.shift) - begun) as u32;
         // A fresh deadline that was rounded up lies less than a unit further ahead than the span.
-        if ms < self.ms + self.unit() as u32 {
-            Left::Pending(ms)
-        } else {
-            Left::Beyond
-        }
+        if ms < self.ms + self.unit() as u32 { Left::Pending(ms) } else { Left::Beyond }
     }
 
     /// How many milliseconds passed from `since` until `now`, at most one more than the span. A
@@ -112,11 +99,7 @@ impl Span {
             return 0;
         }
         let passed = self.units(now).wrapping_sub(since) & self.range();
-        if passed > whole {
-            self.ms + 1
-        } else {
-            (passed << self.shift) as u32
-        }
+        if passed > whole { self.ms + 1 } else { (passed << self.shift) as u32 }
     }
 
     /// Whether `stamp`, kept modulo `mask + 1`, is one that the clock has yet to reach.
@@ -232,13 +215,7 @@ mod tests {
     #[test]
     fn elapsed_time_counts_from_zero_and_stops_past_the_span() {
         let span = Span::new(100, 8);
-        for (now, elapsed) in [
-            (1_000, 0),
-            (1_001, 1),
-            (1_100, 100),
-            (1_101, 101),
-            (30_000, 101),
-        ] {
+        for (now, elapsed) in [(1_000, 0), (1_001, 1), (1_100, 100), (1_101, 101), (30_000, 101)] {
             assert_eq!(span.elapsed(1_000, now), elapsed);
         }
     }

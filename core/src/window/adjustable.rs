@@ -119,11 +119,7 @@ impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
         let answer = read(self.cell(seen));
         fence(Ordering::Acquire);
         let now = State::from_raw(word.load(Ordering::Relaxed));
-        if now.generation() == seen.generation() {
-            Ok(answer)
-        } else {
-            Err(now)
-        }
+        if now.generation() == seen.generation() { Ok(answer) } else { Err(now) }
     }
 
     /// Whether a success changes nothing in the windows of this call's generation: nothing judges slow

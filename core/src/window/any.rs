@@ -96,21 +96,16 @@ impl AnyRule {
     /// The rule that `settings` ask for, if it fits into `words` words.
     pub(super) const fn new(settings: WindowSettings, words: usize) -> Result<Self, ConfigError> {
         Ok(match settings {
-            WindowSettings::Failures {
-                threshold,
-                within_ms,
-            } => Self::Failures(attempt!(FailuresRule::new(threshold, within_ms, words))),
+            WindowSettings::Failures { threshold, within_ms } => {
+                Self::Failures(attempt!(FailuresRule::new(threshold, within_ms, words)))
+            }
             WindowSettings::Consecutive { threshold } => {
                 Self::Consecutive(attempt!(ConsecutiveRule::new(threshold)))
             }
             WindowSettings::Calls { size, rate } => {
                 Self::Calls(attempt!(CallsRule::new(size, rate, words)))
             }
-            WindowSettings::Time {
-                span_ms,
-                buckets,
-                rate,
-            } => Self::Time(attempt!(TimeRule::new(
+            WindowSettings::Time { span_ms, buckets, rate } => Self::Time(attempt!(TimeRule::new(
                 span_ms,
                 buckets,
                 rate,
@@ -144,24 +139,16 @@ impl AnyRule {
         kind: Kind,
         [first, second, third, fourth]: [u32; PARTS],
     ) -> Option<Self> {
-        let threshold = Threshold {
-            ppm: third,
-            min_calls: fourth,
-        };
+        let threshold = Threshold { ppm: third, min_calls: fourth };
         Some(match kind {
             Kind::Missing => return None,
             Kind::Failures => Self::Failures(FailuresRule::from_parts(first, second)),
             Kind::Consecutive => Self::Consecutive(ConsecutiveRule { threshold: first }),
-            Kind::Calls => Self::Calls(CallsRule {
-                threshold,
-                size: first,
-            }),
+            Kind::Calls => Self::Calls(CallsRule { threshold, size: first }),
             Kind::Time => Self::Time(TimeRule::from_parts(threshold, first, second)),
-            Kind::Cusum => Self::Cusum(CusumRule {
-                failure: first,
-                success: second,
-                sustained_for_ms: third,
-            }),
+            Kind::Cusum => {
+                Self::Cusum(CusumRule { failure: first, success: second, sustained_for_ms: third })
+            }
         })
     }
 }
@@ -195,17 +182,10 @@ mod tests {
         };
         for settings in [
             WindowSettings::DEFAULT,
-            WindowSettings::Failures {
-                threshold: 1,
-                within_ms: 1,
-            },
+            WindowSettings::Failures { threshold: 1, within_ms: 1 },
             WindowSettings::Consecutive { threshold: 65_535 },
             WindowSettings::Calls { size: 1_024, rate },
-            WindowSettings::Time {
-                span_ms: 10_001,
-                buckets: 64,
-                rate,
-            },
+            WindowSettings::Time { span_ms: 10_001, buckets: 64, rate },
             WindowSettings::Cusum(cusum),
         ] {
             let rule = AnyRule::new(settings, 129).unwrap();
@@ -219,17 +199,10 @@ mod tests {
     fn a_choice_that_does_not_fit_is_refused_by_name() {
         let refused = |settings| AnyRule::new(settings, 5).unwrap_err().field();
         let rate = Rate::percent(50);
-        let ring = WindowSettings::Failures {
-            threshold: 6,
-            within_ms: 1,
-        };
+        let ring = WindowSettings::Failures { threshold: 6, within_ms: 1 };
         assert_eq!(refused(ring), "threshold");
         assert_eq!(refused(WindowSettings::Calls { size: 1_000, rate }), "size");
-        let buckets = WindowSettings::Time {
-            span_ms: 10,
-            buckets: 3,
-            rate,
-        };
+        let buckets = WindowSettings::Time { span_ms: 10, buckets: 3, rate };
         assert_eq!(refused(buckets), "buckets");
     }
 }

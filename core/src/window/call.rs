@@ -82,11 +82,7 @@ pub(super) struct Reading {
 
 impl Reading {
     pub(super) fn new<C: Clock>(call: &Call<'_, C>) -> Self {
-        Self {
-            now: call.now(),
-            was_set_back: false,
-            readings: 0,
-        }
+        Self { now: call.now(), was_set_back: false, readings: 0 }
     }
 
     /// Reads the clock again, having met a newer time.

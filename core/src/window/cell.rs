@@ -37,10 +37,7 @@ impl Checked {
             Some(window) => attempt!(AnyRule::new(window, slow_words)).parts(),
         };
         let config = attempt!(settings.opening.build());
-        let limits = [
-            or_never(settings.slow_after_ms),
-            or_never(settings.hung_after_ms),
-        ];
+        let limits = [or_never(settings.slow_after_ms), or_never(settings.hung_after_ms)];
         let numbers = [failed.0 as u32 | (slow.0 as u32) << u8::BITS; NUMBERS];
         let numbers = with(numbers, LIMITS, &limits);
         let numbers = with(numbers, FAILED, &failed.1);
@@ -153,9 +150,7 @@ mod tests {
         assert_eq!(cell.limits(), [6, 7]);
         let expected = (
             AnyRule::new(settings.window, 10).ok(),
-            settings
-                .slow_window
-                .and_then(|window| AnyRule::new(window, 1).ok()),
+            settings.slow_window.and_then(|window| AnyRule::new(window, 1).ok()),
         );
         assert_eq!(cell.rules(), expected);
     }

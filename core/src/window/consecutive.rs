@@ -62,12 +62,7 @@ pub(crate) struct ConsecutiveRule {
 
 impl ConsecutiveRule {
     pub(super) const fn new(threshold: u32) -> Result<Self, ConfigError> {
-        let threshold = attempt!(within(
-            "threshold",
-            threshold as u64,
-            1,
-            MAX_THRESHOLD as u64
-        ));
+        let threshold = attempt!(within("threshold", threshold as u64, 1, MAX_THRESHOLD as u64));
         Ok(Self { threshold })
     }
 }

@@ -111,24 +111,15 @@ pub(crate) struct CusumRule {
 
 impl CusumRule {
     pub(super) const fn new(settings: CusumSettings) -> Result<Self, ConfigError> {
-        let CusumSettings {
-            normal_ppm,
-            broken_ppm,
-            calls_per_false_trip: calls,
-            sustained_for_ms,
-        } = settings;
+        let CusumSettings { normal_ppm, broken_ppm, calls_per_false_trip: calls, sustained_for_ms } =
+            settings;
         let most = MILLION as u64;
         let normal = attempt!(within("normal", normal_ppm as u64, 1, most - 2));
         let least_broken = least_broken(normal, calls);
         let broken = attempt!(within("broken", broken_ppm as u64, least_broken, most - 1));
         attempt!(within("calls_per_false_trip", calls, 2, MOST_CALLS));
         let sustained = sustained_for_ms as u64;
-        attempt!(within(
-            "sustained_for_ms",
-            sustained,
-            0,
-            MOST_SUSTAINED_MS as u64
-        ));
+        attempt!(within("sustained_for_ms", sustained, 0, MOST_SUSTAINED_MS as u64));
         Ok(Self {
             failure: failure_weight(normal, broken, calls),
             success: success_weight(normal, broken, calls) as u32,
@@ -178,22 +169,14 @@ const fn failure_weight(normal: u32, broken: u32, calls: u64) -> u32 {
     let log = log2(broken as u64) - log2(normal as u64);
     // Either logarithm may be two units too small.
     let weight = scaled(log.saturating_sub(2)) / (log2(calls) as u128 + 2);
-    if weight > TRIPS_AT as u128 {
-        TRIPS_AT as u32
-    } else {
-        weight as u32
-    }
+    if weight > TRIPS_AT as u128 { TRIPS_AT as u32 } else { weight as u32 }
 }
 
 /// ln((1−p₀)/(1−p₁)), as a share of what trips; rounded up. More than trips is as good as that.
 const fn success_weight(normal: u32, broken: u32, calls: u64) -> u64 {
     let log = log2((MILLION - normal) as u64) - log2((MILLION - broken) as u64);
     let weight = scaled(log + 2).div_ceil(log2(calls) as u128);
-    if weight > TRIPS_AT as u128 {
-        TRIPS_AT as u64
-    } else {
-        weight as u64
-    }
+    if weight > TRIPS_AT as u128 { TRIPS_AT as u64 } else { weight as u64 }
 }
 
 /// The smallest broken rate, in parts per million, at which a success weighs enough beside `normal`.
@@ -221,17 +204,9 @@ impl Rule for CusumRule {
         if !bad && own_content(word.load(Ordering::Relaxed), call) == 0 {
             return Verdict::Holds;
         }
-        let now = if bad && self.sustained_for_ms > 0 {
-            call.now()
-        } else {
-            0
-        };
+        let now = if bad && self.sustained_for_ms > 0 { call.now() } else { 0 };
         update(word, call, |there| {
-            if bad {
-                self.failed(there, now)
-            } else {
-                (self.succeeded(there), Verdict::Holds)
-            }
+            if bad { self.failed(there, now) } else { (self.succeeded(there), Verdict::Holds) }
         })
         .unwrap_or(Verdict::Stale)
     }
@@ -246,12 +221,7 @@ mod tests {
         broken_ppm: u32,
         calls_per_false_trip: u64,
     ) -> CusumSettings {
-        CusumSettings {
-            normal_ppm,
-            broken_ppm,
-            calls_per_false_trip,
-            sustained_for_ms: 0,
-        }
+        CusumSettings { normal_ppm, broken_ppm, calls_per_false_trip, sustained_for_ms: 0 }
     }
 
     #[test]
@@ -292,15 +262,9 @@ mod tests {
         assert_eq!(refused(settings(5_000, 5_000, 1_000)), "broken");
         assert_eq!(refused(settings(5_000, 1_000_000, 1_000)), "broken");
         assert_eq!(refused(settings(5_000, 50_000, 1)), "calls_per_false_trip");
-        assert_eq!(
-            refused(settings(5_000, 50_000, MOST_CALLS + 1)),
-            "calls_per_false_trip"
-        );
+        assert_eq!(refused(settings(5_000, 50_000, MOST_CALLS + 1)), "calls_per_false_trip");
         let sustained_for_ms = MOST_SUSTAINED_MS + 1;
-        let too_long = CusumSettings {
-            sustained_for_ms,
-            ..settings(5_000, 50_000, 1_000)
-        };
+        let too_long = CusumSettings { sustained_for_ms, ..settings(5_000, 50_000, 1_000) };
         assert_eq!(refused(too_long), "sustained_for_ms");
     }
 
@@ -326,10 +290,8 @@ mod tests {
         if !WIDE {
             return; // refused there, see above
         }
-        let sustained = CusumSettings {
-            sustained_for_ms: 20,
-            ..settings(20_000, 500_000, 485_165_195)
-        };
+        let sustained =
+            CusumSettings { sustained_for_ms: 20, ..settings(20_000, 500_000, 485_165_195) };
         let rule = CusumRule::new(sustained).unwrap();
         let mut there = 0;
         for _ in 0..100 {

@@ -22,10 +22,7 @@ impl Divisor {
             Some(by) => by,
             None => NonZero::<Raw>::MIN,
         };
-        Self {
-            by,
-            reciprocal: [Raw::MAX / by.get(); WIDE as usize],
-        }
+        Self { by, reciprocal: [Raw::MAX / by.get(); WIDE as usize] }
     }
 
     /// What it divides by.

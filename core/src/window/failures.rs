@@ -106,10 +106,7 @@ impl FailuresRule {
     }
 
     pub(super) const fn from_parts(threshold: u32, within_ms: u32) -> Self {
-        Self {
-            within: Span::new(within_ms, DIGITS),
-            slots: threshold.saturating_sub(1),
-        }
+        Self { within: Span::new(within_ms, DIGITS), slots: threshold.saturating_sub(1) }
     }
 
     pub(super) const fn parts(self) -> [u32; 2] {
@@ -193,19 +190,8 @@ impl FailuresRule {
             range: self.within.range() >> (STAMP_BITS - 1),
             keeps_newer: true,
         };
-        let (half, empty) = (
-            self.half(reading.now),
-            self.within.units(reading.now) & STAMP,
-        );
-        turn_to(
-            turn,
-            half,
-            reading.was_set_back,
-            halves,
-            empty,
-            slots.iter(),
-            call,
-        )
+        let (half, empty) = (self.half(reading.now), self.within.units(reading.now) & STAMP);
+        turn_to(turn, half, reading.was_set_back, halves, empty, slots.iter(), call)
     }
 
     fn is_turned_to<C>(self, turn: &Word, reading: Reading, call: &Call<'_, C>) -> bool {
@@ -219,10 +205,6 @@ impl FailuresRule {
 impl Rule for FailuresRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        if bad {
-            self.fail(words, call)
-        } else {
-            Verdict::Holds
-        }
+        if bad { self.fail(words, call) } else { Verdict::Holds }
     }
 }

@@ -58,10 +58,7 @@ impl Laps {
     pub(super) fn place(self, now: Raw) -> Place {
         // Two divisions of the same number, so that a processor can make them at once.
         let (bucket, lap) = (self.bucket_ms.quotient(now), self.lap_ms.quotient(now));
-        Place {
-            slot: bucket.wrapping_sub(lap.wrapping_mul(Raw::from(self.buckets))) as usize,
-            lap,
-        }
+        Place { slot: bucket.wrapping_sub(lap.wrapping_mul(Raw::from(self.buckets))) as usize, lap }
     }
 
     /// The largest count of a bucket.
@@ -106,11 +103,8 @@ impl Laps {
         was_set_back: bool,
         call: &Call<'_, C>,
     ) -> Turned {
-        let halves = Halves {
-            odd: 1 << (CONTENT_BITS - 1),
-            range: MAX_CONTENT,
-            keeps_newer: false,
-        };
+        let halves =
+            Halves { odd: 1 << (CONTENT_BITS - 1), range: MAX_CONTENT, keeps_newer: false };
         let (half, empty) = (self.half(place), self.label(place.lap));
         turn_to(turn, half, was_set_back, halves, empty, words, call)
     }
@@ -139,9 +133,7 @@ mod tests {
             let half = 1 << laps.half_bits();
             for lap in [0, 1, half - 1, half, 2 * half, 1_000, Raw::MAX / lap_ms] {
                 for later in [0, 1, half - 1, half] {
-                    let Some(now) = lap
-                        .checked_add(later)
-                        .filter(|lap| *lap <= Raw::MAX / lap_ms)
+                    let Some(now) = lap.checked_add(later).filter(|lap| *lap <= Raw::MAX / lap_ms)
                     else {
                         continue;
                     };
@@ -158,10 +150,7 @@ mod tests {
     fn every_half_turn_fits_into_its_word() {
         for lap_ms in (1..=300).chain([1_000, 60_000, 1 << 26]) {
             let laps = Laps::new(lap_ms, 1);
-            assert!(
-                laps.half(laps.place(Raw::MAX)) <= MAX_CONTENT || WIDE,
-                "{lap_ms}"
-            );
+            assert!(laps.half(laps.place(Raw::MAX)) <= MAX_CONTENT || WIDE, "{lap_ms}");
         }
     }
 
@@ -170,10 +159,7 @@ mod tests {
         let laps = Laps::new(100, 10);
         for now in [0, 99, 100, 999, 1_000, 123_456] {
             let place = laps.place(now);
-            assert_eq!(
-                (place.slot as Raw, place.lap),
-                (now / 100 % 10, now / 1_000)
-            );
+            assert_eq!((place.slot as Raw, place.lap), (now / 100 % 10, now / 1_000));
         }
     }
 }

@@ -16,11 +16,7 @@ pub(super) const fn log2(value: u64) -> u64 {
     while bit < FRACTION {
         let square = rest as u128 * rest as u128;
         let reaches_two = square >> 127 != 0;
-        rest = if reaches_two {
-            square >> 64
-        } else {
-            square >> 63
-        } as u64;
+        rest = if reaches_two { square >> 64 } else { square >> 63 } as u64;
         log = log << 1 | reaches_two as u64;
         bit += 1;
     }
@@ -41,14 +37,8 @@ mod tests {
     #[test]
     fn all_rates_and_many_calls_agree_with_the_floating_point_logarithm() {
         let unit = f64::from(FRACTION).exp2();
-        let calls = (0..50).flat_map(|power| {
-            [
-                1 << power,
-                (1 << power) + 1,
-                3 << power,
-                1_000_003 << power >> 10,
-            ]
-        });
+        let calls = (0..50)
+            .flat_map(|power| [1 << power, (1 << power) + 1, 3 << power, 1_000_003 << power >> 10]);
         for value in (1..=1_000_000_u64).chain(calls.filter(|value| *value > 0)) {
             let expected = (value as f64).log2() * unit;
             // A logarithm below 64 has 47 bits behind the point in an f64.

@@ -106,10 +106,7 @@ mod tests {
 
     impl Preset for Sensor {
         const SETTINGS: Settings = Settings {
-            window: WindowSettings::Failures {
-                threshold: 2,
-                within_ms: 1_000,
-            },
+            window: WindowSettings::Failures { threshold: 2, within_ms: 1_000 },
             opening: Config::builder().open_for_ms(250).probe_successes(2),
             ..Settings::DEFAULT
         };

@@ -108,27 +108,15 @@ mod tests {
             )
         };
         use Outcome::{Failure, Slow, Success};
-        assert_eq!(
-            phase_after(windows(), &[Failure, Slow, Failure]),
-            Phase::Closed
-        );
-        assert_eq!(
-            phase_after(windows(), &[Slow, Slow, Slow, Success]),
-            Phase::Open
-        );
-        assert_eq!(
-            phase_after(windows(), &[Slow, Slow, Failure, Success]),
-            Phase::Closed
-        );
+        assert_eq!(phase_after(windows(), &[Failure, Slow, Failure]), Phase::Closed);
+        assert_eq!(phase_after(windows(), &[Slow, Slow, Slow, Success]), Phase::Open);
+        assert_eq!(phase_after(windows(), &[Slow, Slow, Failure, Success]), Phase::Closed);
         assert_eq!(phase_after(windows(), &[Failure, Failure]), Phase::Open);
     }
 
     #[test]
     fn where_no_window_judges_slow_calls_they_are_failures() {
         let windows = WithSlow::new(Consecutive::new(2).unwrap(), None::<Consecutive>);
-        assert_eq!(
-            phase_after(windows, &[Outcome::Slow, Outcome::Failure]),
-            Phase::Open
-        );
+        assert_eq!(phase_after(windows, &[Outcome::Slow, Outcome::Failure]), Phase::Open);
     }
 }

@@ -174,11 +174,7 @@ mod tests {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             stripe.set((random >> 8) as usize);
             clock.advance(u64::from(random >> 28));
-            let outcome = if random >> 16 & 0x7 < 3 {
-                Outcome::Failure
-            } else {
-                Outcome::Success
-            };
+            let outcome = if random >> 16 & 0x7 < 3 { Outcome::Failure } else { Outcome::Success };
             striped.allow().unwrap().record(outcome);
             plain.allow().unwrap().record(outcome);
             assert_eq!(striped.snapshot().phase, plain.snapshot().phase);

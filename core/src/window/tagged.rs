@@ -52,11 +52,7 @@ pub(super) fn update<C, A>(
 /// What `call`'s generation has put into a word that holds `value`: 0 where another one did.
 #[inline]
 pub(super) fn own_content<C>(value: Raw, call: &Call<'_, C>) -> Raw {
-    if tag(value) == call.generation() {
-        content(value)
-    } else {
-        0
-    }
+    if tag(value) == call.generation() { content(value) } else { 0 }
 }
 
 /// A quarter of all generations.

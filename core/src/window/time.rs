@@ -131,34 +131,18 @@ impl TimeRule {
         rate: Rate,
         room: usize,
     ) -> Result<Self, ConfigError> {
-        let room = if room > MAX_BUCKETS {
-            MAX_BUCKETS
-        } else {
-            room
-        };
+        let room = if room > MAX_BUCKETS { MAX_BUCKETS } else { room };
         let buckets = attempt!(within("buckets", buckets as u64, 1, room as u64));
-        let span_ms = attempt!(within(
-            "span_ms",
-            span_ms,
-            buckets as u64,
-            MAX_SPAN_MS as u64
-        ));
+        let span_ms = attempt!(within("span_ms", span_ms, buckets as u64, MAX_SPAN_MS as u64));
         let laps = Laps::new(span_ms.div_ceil(buckets), buckets);
         let most_calls = laps.most_calls();
-        let most_calls = if most_calls > u32::MAX as Raw {
-            u32::MAX
-        } else {
-            most_calls as u32
-        };
+        let most_calls = if most_calls > u32::MAX as Raw { u32::MAX } else { most_calls as u32 };
         let threshold = attempt!(rate.checked(most_calls));
         Ok(Self { threshold, laps })
     }
 
     pub(super) const fn from_parts(threshold: Threshold, bucket_ms: u32, buckets: u32) -> Self {
-        Self {
-            threshold,
-            laps: Laps::new(bucket_ms, buckets),
-        }
+        Self { threshold, laps: Laps::new(bucket_ms, buckets) }
     }
 
     pub(super) const fn parts(self) -> [u32; 4] {
@@ -183,9 +167,7 @@ impl TimeRule {
         let count = seen.wrapping_sub(tagged(call.generation(), self.laps.label(place.lap)));
         (Raw::from(self.threshold.min_calls)..self.laps.most_calls()).contains(&count)
             && turn.load(Ordering::Relaxed) == tagged(call.generation(), self.laps.half(place))
-            && word
-                .exchange(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok()
+            && word.exchange(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Takes in one call and judges, where that can make a difference.
@@ -221,10 +203,7 @@ impl TimeRule {
         loop {
             let place = self.laps.place(reading.now);
             let words = rows.good.clone().flatten().chain(rows.bad);
-            match self
-                .laps
-                .turn(rows.turn, words, place, reading.was_set_back, call)
-            {
+            match self.laps.turn(rows.turn, words, place, reading.was_set_back, call) {
                 Turned::Here => {}
                 Turned::Behind => {
                     reading = reading.again(call);
@@ -312,10 +291,8 @@ impl TimeRule {
         if bad == 0 {
             return Some(false);
         }
-        let good = rows
-            .good
-            .clone()
-            .try_fold(0, |all: u64, row| Some(all.saturating_add(sum(row)?)))?;
+        let good =
+            rows.good.clone().try_fold(0, |all: u64, row| Some(all.saturating_add(sum(row)?)))?;
         Some(self.threshold.is_reached(bad, bad.saturating_add(good)))
     }
 
@@ -329,11 +306,7 @@ impl TimeRule {
     ) -> Option<u64> {
         let mut calls: u64 = 0;
         for (slot, word) in row.iter().take(self.laps.buckets() as usize).enumerate() {
-            let present = if slot <= now.slot {
-                now.lap
-            } else {
-                now.lap.wrapping_sub(1)
-            };
+            let present = if slot <= now.slot { now.lap } else { now.lap.wrapping_sub(1) };
             // Relaxed: ordered by the fence; counts guard no other memory.
             let there = own_content(word.load(Ordering::Relaxed), call);
             let (lap, count) = self.laps.lap_and_calls(there, now);
@@ -359,12 +332,7 @@ impl Rule for TimeRule {
         let Some((good, rest)) = rest.split_at_checked(buckets) else {
             return Verdict::Holds;
         };
-        let rows = Rows {
-            turn,
-            own: good,
-            good: iter::once(good),
-            bad: rest,
-        };
+        let rows = Rows { turn, own: good, good: iter::once(good), bad: rest };
         self.enter(rows, bad, call)
     }
 }

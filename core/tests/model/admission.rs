@@ -21,15 +21,9 @@ impl Model {
 
     fn passes(&self, name: Name, kind: Kind) -> Course {
         let mut next = self.clone();
-        let pass = Pass {
-            generation: self.generation,
-            kind,
-        };
+        let pass = Pass { generation: self.generation, kind };
         next.passes.insert(name, pass);
-        let answer = Allowed::Granted {
-            generation: self.number(),
-            probe: kind == Kind::Probe,
-        };
+        let answer = Allowed::Granted { generation: self.number(), probe: kind == Kind::Probe };
         next.answers(answer, vec![])
     }
 
@@ -37,11 +31,8 @@ impl Model {
         if self.in_shadow {
             return self.passes(name, Kind::Uncounted);
         }
-        let answer = Allowed::Rejected {
-            phase: self.phase(),
-            generation: self.number(),
-            retry_after_ms,
-        };
+        let answer =
+            Allowed::Rejected { phase: self.phase(), generation: self.number(), retry_after_ms };
         self.clone().answers(answer, vec![])
     }
 
@@ -104,12 +95,7 @@ impl Model {
 
     fn one_more_probe(&self, name: Name, lease: Option<About>) -> Course {
         let mut next = self.clone();
-        if let Stage::HalfOpen {
-            in_flight,
-            lease_ends,
-            ..
-        } = &mut next.stage
-        {
+        if let Stage::HalfOpen { in_flight, lease_ends, .. } = &mut next.stage {
             *in_flight += 1;
             *lease_ends = lease.unwrap_or(lease_ends.clone());
         }
@@ -166,19 +152,11 @@ impl Model {
         };
         if self.in_shadow {
             // Passes in any case; which way can't be seen.
-            let kind = if *elapsed.end() == 0 {
-                Kind::Uncounted
-            } else {
-                Kind::CountedOrNot
-            };
+            let kind = if *elapsed.end() == 0 { Kind::Uncounted } else { Kind::CountedOrNot };
             return vec![recovering(Row::default()).passes(name, kind)];
         }
         let exact = elapsed.start() == elapsed.end();
-        let before = if exact && row.elapsed_ms == *elapsed.start() {
-            row
-        } else {
-            Row::default()
-        };
+        let before = if exact && row.elapsed_ms == *elapsed.start() { row } else { Row::default() };
         let counted = |passed: i128| Row {
             elapsed_ms: *elapsed.start(),
             calls: before.calls + 1,

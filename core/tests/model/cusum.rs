@@ -47,10 +47,7 @@ impl Cusum {
                 began: 0,
             })
         });
-        Self {
-            sustained_for_ms: settings.sustained_for_ms.into(),
-            sums: sums.collect(),
-        }
+        Self { sustained_for_ms: settings.sustained_for_ms.into(), sums: sums.collect() }
     }
 
     pub fn take_in(&mut self, bad: bool, now: Moment) -> Verdicts {
@@ -61,11 +58,8 @@ impl Cusum {
             return Verdicts::exactly(false);
         }
         let sustained_for = self.sustained_for_ms;
-        let trips: Vec<bool> = self
-            .sums
-            .iter_mut()
-            .map(|sum| sum.fail(now, sustained_for))
-            .collect();
+        let trips: Vec<bool> =
+            self.sums.iter_mut().map(|sum| sum.fail(now, sustained_for)).collect();
         Verdicts::between(trips.iter().all(|trips| *trips), trips.contains(&true))
     }
 }

@@ -72,15 +72,8 @@ pub enum Answer {
 /// What it may answer.
 #[derive(Clone, Debug)]
 pub enum Allowed {
-    Granted {
-        generation: u16,
-        probe: bool,
-    },
-    Rejected {
-        phase: Phase,
-        generation: u16,
-        retry_after_ms: Option<RangeInclusive<i128>>,
-    },
+    Granted { generation: u16, probe: bool },
+    Rejected { phase: Phase, generation: u16, retry_after_ms: Option<RangeInclusive<i128>> },
     Recorded(Recorded),
     Changed(bool),
     Done,
@@ -89,24 +82,12 @@ pub enum Allowed {
 impl Allowed {
     pub fn permits(&self, answer: &Answer) -> bool {
         match (self, answer) {
+            (Self::Granted { generation, probe }, Answer::Granted { generation: g, probe: p }) => {
+                (generation, probe) == (g, p)
+            }
             (
-                Self::Granted { generation, probe },
-                Answer::Granted {
-                    generation: g,
-                    probe: p,
-                },
-            ) => (generation, probe) == (g, p),
-            (
-                Self::Rejected {
-                    phase,
-                    generation,
-                    retry_after_ms,
-                },
-                Answer::Rejected {
-                    phase: p,
-                    generation: g,
-                    retry_after_ms: r,
-                },
+                Self::Rejected { phase, generation, retry_after_ms },
+                Answer::Rejected { phase: p, generation: g, retry_after_ms: r },
             ) => (phase, generation) == (p, g) && lies_in(*r, retry_after_ms),
             (Self::Recorded(allowed), Answer::Recorded(recorded)) => allowed == recorded,
             (Self::Changed(allowed), Answer::Changed(changed)) => allowed == changed,
@@ -232,11 +213,7 @@ pub struct Model {
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (generation, streak) = (self.generation, self.streak);
-        write!(
-            f,
-            "{:?}, generation {generation}, streak {streak}",
-            self.stage
-        )?;
+        write!(f, "{:?}, generation {generation}, streak {streak}", self.stage)?;
         f.write_str(if self.in_shadow { ", in shadow" } else { "" })
     }
 }
@@ -285,12 +262,7 @@ impl Model {
     /// Whether a snapshot at `now` may look like this.
     pub fn permits(&self, snapshot: &Snapshot, now: Moment) -> bool {
         let (in_flight, succeeded, failed) = match self.stage {
-            Stage::HalfOpen {
-                in_flight,
-                succeeded,
-                failed,
-                ..
-            } => (in_flight, succeeded, failed),
+            Stage::HalfOpen { in_flight, succeeded, failed, .. } => (in_flight, succeeded, failed),
             _ => (0, 0, 0),
         };
         let counts = [snapshot.in_flight, snapshot.succeeded, snapshot.failed].map(u32::from);
@@ -299,10 +271,7 @@ impl Model {
             && snapshot.generation == self.number()
             && u32::from(snapshot.streak) == self.streak
             && counts == [in_flight, succeeded, failed]
-            && self
-                .times_left(now)
-                .iter()
-                .any(|allowed| lies_in(snapshot.time_left_ms, allowed))
+            && self.times_left(now).iter().any(|allowed| lies_in(snapshot.time_left_ms, allowed))
     }
 
     /// What a snapshot shows of a deadline settles what jitter and rounding left open.
@@ -311,10 +280,7 @@ impl Model {
             return self;
         };
         let lefts = self.lefts(now);
-        let (Stage::Open { ends, .. }
-        | Stage::HalfOpen {
-            lease_ends: ends, ..
-        }) = &mut self.stage
+        let (Stage::Open { ends, .. } | Stage::HalfOpen { lease_ends: ends, .. }) = &mut self.stage
         else {
             return self;
         };
@@ -384,9 +350,7 @@ impl Model {
     /// The span that bounds how long this open state may wait.
     fn open_span(&self) -> Span {
         match self.stage {
-            Stage::Open {
-                by, again: true, ..
-            } => self.span_of(by).again(),
+            Stage::Open { by, again: true, .. } => self.span_of(by).again(),
             Stage::Open { by, .. } => self.span_of(by),
             _ => self.span_of(OpenBy::Streak),
         }
@@ -406,10 +370,7 @@ impl Model {
     }
 
     fn at(&self, stage: Stage) -> Self {
-        Self {
-            stage,
-            ..self.clone()
-        }
+        Self { stage, ..self.clone() }
     }
 
     fn in_next_generation(&self, stage: Stage) -> Self {
@@ -432,11 +393,7 @@ impl Model {
     }
 
     fn answers(self, answer: Allowed, told: Vec<Told>) -> Course {
-        Course {
-            answer,
-            told,
-            model: self,
-        }
+        Course { answer, told, model: self }
     }
 
     fn unchanged(&self) -> Course {

@@ -57,11 +57,7 @@ impl Model {
 
     pub(super) fn open_for(&self, by: OpenBy, ms: RangeInclusive<i128>, now: Moment) -> Stage {
         let late = self.span_of(by).late;
-        Stage::Open {
-            ends: now + ms.start()..=now + ms.end() + late,
-            by,
-            again: false,
-        }
+        Stage::Open { ends: now + ms.start()..=now + ms.end() + late, by, again: false }
     }
 
     fn streaks_after_trip(&self, now: Moment) -> Vec<u32> {
@@ -177,8 +173,7 @@ impl Model {
 
 fn changed(ways: Vec<(Model, Told)>) -> Vec<Course> {
     let ways = ways.into_iter();
-    ways.map(|(next, told)| next.answers(Allowed::Changed(true), vec![told]))
-        .collect()
+    ways.map(|(next, told)| next.answers(Allowed::Changed(true), vec![told])).collect()
 }
 
 /// Lives that go on under other circumstances.
@@ -217,9 +212,7 @@ impl Model {
             Stage::Disabled => vec![Stage::Disabled],
         };
         let stages = stages.into_iter();
-        stages
-            .map(|stage| restored(self.in_next_generation(stage), 0..=0))
-            .collect()
+        stages.map(|stage| restored(self.in_next_generation(stage), 0..=0)).collect()
     }
 
     /// Other settings take effect at once. The window starts empty, and a round anew.
@@ -232,8 +225,7 @@ impl Model {
         let adjusted = stages.map(|stage| {
             let mut next = self.clone();
             next.settings = settings;
-            next.in_next_generation(stage)
-                .answers(Allowed::Done, vec![])
+            next.in_next_generation(stage).answers(Allowed::Done, vec![])
         });
         adjusted.collect()
     }
@@ -266,11 +258,7 @@ impl Model {
                         }
                         Left::Beyond => span.ends(now, span.ms),
                     };
-                    Stage::Open {
-                        ends,
-                        by: *by,
-                        again: *again,
-                    }
+                    Stage::Open { ends, by: *by, again: *again }
                 });
                 stages.collect()
             }
@@ -285,9 +273,7 @@ impl Model {
                 let (old, new) = (self.settings.ramp_ms, settings.ramp_ms);
                 let since = lasting(Span::open(old), since, new, Span::open(new));
                 let row = Row::default();
-                since
-                    .map(|since| Stage::Recovering { since, row })
-                    .collect()
+                since.map(|since| Stage::Recovering { since, row }).collect()
             }
             Stage::Closed { since: Some(since) } => {
                 let (old, new) = (self.settings.relapse_ms, settings.relapse_ms);

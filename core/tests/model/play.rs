@@ -123,11 +123,7 @@ pub struct Script {
 
 /// Plays `script`; an error tells the first step that differs from what the model allows.
 pub fn play(script: &Script) -> Result<(), String> {
-    let Settings {
-        window,
-        slow_window,
-        ..
-    } = script.settings;
+    let Settings { window, slow_window, .. } = script.settings;
     match script.through {
         Through::Adjustable => {
             let window = valid(Adjustable::<WORDS, WORDS>::new(&script.settings));
@@ -135,11 +131,7 @@ pub fn play(script: &Script) -> Result<(), String> {
         }
         Through::ItsOwn if slow_window.is_none() => play_on_its_own(script),
         Through::Striped if slow_window.is_none() => match window {
-            WindowSettings::Time {
-                span_ms,
-                buckets,
-                rate,
-            } => {
+            WindowSettings::Time { span_ms, buckets, rate } => {
                 let window = StripedTime::<InTurn, 3, 8>::new(span_ms, buckets, rate, InTurn);
                 play_on(script, valid(window))
             }
@@ -159,21 +151,18 @@ fn play_on_its_own(script: &Script) -> Result<(), String> {
         };
     }
     match script.settings.window {
-        WindowSettings::Failures {
-            threshold,
-            within_ms,
-        } => failures!(threshold, within_ms, 1 2 3 4 5 6 7 8),
+        WindowSettings::Failures { threshold, within_ms } => {
+            failures!(threshold, within_ms, 1 2 3 4 5 6 7 8)
+        }
         WindowSettings::Consecutive { threshold } => {
             play_on(script, valid(Consecutive::new(threshold)))
         }
         WindowSettings::Calls { size, rate } => {
             play_on(script, valid(Calls::<WORDS>::new(size, rate)))
         }
-        WindowSettings::Time {
-            span_ms,
-            buckets,
-            rate,
-        } => play_on(script, valid(Time::<8>::new(span_ms, buckets, rate))),
+        WindowSettings::Time { span_ms, buckets, rate } => {
+            play_on(script, valid(Time::<8>::new(span_ms, buckets, rate)))
+        }
         WindowSettings::Cusum(settings) => play_on(script, valid(Cusum::new(settings))),
     }
 }
@@ -240,9 +229,7 @@ fn play_with<W: Window>(
             return Ok(());
         }
     }
-    player
-        .is_not_wedged(script.period)
-        .map_err(|fault| format!("after all steps: {fault}"))
+    player.is_not_wedged(script.period).map_err(|fault| format!("after all steps: {fault}"))
 }
 
 struct Player<'a, W: Window> {
@@ -362,10 +349,9 @@ impl<W: Window> Player<'_, W> {
             token.map(|token| Token::from_bits(token.to_bits()))
         };
         let answer = match &granted {
-            Ok(token) => Answer::Granted {
-                generation: token.generation(),
-                probe: token.is_probe(),
-            },
+            Ok(token) => {
+                Answer::Granted { generation: token.generation(), probe: token.is_probe() }
+            }
             Err(rejected) => Answer::Rejected {
                 phase: rejected.phase,
                 generation: rejected.generation,
@@ -398,11 +384,8 @@ impl<W: Window> Player<'_, W> {
     fn agree(&mut self, operation: Operation, answer: Answer) -> Result<(), String> {
         let told = std::mem::take(&mut *self.notes.0.borrow_mut());
         let snapshot = self.breaker.snapshot();
-        let allowed: Vec<Course> = self
-            .courses
-            .iter()
-            .flat_map(|model| model.after(operation, self.now))
-            .collect();
+        let allowed: Vec<Course> =
+            self.courses.iter().flat_map(|model| model.after(operation, self.now)).collect();
         let mut agreeing: Vec<Model> = Vec::new();
         for course in &allowed {
             let agrees = course.answer.permits(&answer)
@@ -440,18 +423,11 @@ impl<W: Window> Player<'_, W> {
         self.now = to;
         self.clock.set(self.shown());
         let snapshot = self.breaker.snapshot();
-        if self
-            .courses
-            .iter()
-            .any(|course| course.permits(&snapshot, to))
-        {
+        if self.courses.iter().any(|course| course.permits(&snapshot, to)) {
             return Ok(());
         }
         let allowed: Vec<String> = self.courses.iter().map(Model::to_string).collect();
-        Err(format!(
-            "at {to} it shows {snapshot:?}, not as\n{}",
-            allowed.join("\n")
-        ))
+        Err(format!("at {to} it shows {snapshot:?}, not as\n{}", allowed.join("\n")))
     }
 
     fn ms(&self, amount: Amount) -> Moment {
@@ -469,9 +445,9 @@ impl<W: Window> Player<'_, W> {
             Length::HalfRamp => settings.ramp_ms / 2,
             Length::Window => window_ms(settings.window).into(),
             Length::Bucket => match settings.window {
-                WindowSettings::Time {
-                    span_ms, buckets, ..
-                } => span_ms.div_ceil(buckets.into()).into(),
+                WindowSettings::Time { span_ms, buckets, .. } => {
+                    span_ms.div_ceil(buckets.into()).into()
+                }
                 _ => 1,
             },
             Length::Weeks(weeks) => 604_800_000 * i128::from(weeks),
@@ -516,10 +492,7 @@ impl<W: Window> Player<'_, W> {
                 return Ok(());
             }
         }
-        Err(format!(
-            "wedged, asked every {period} ms: {:?}",
-            self.breaker.snapshot()
-        ))
+        Err(format!("wedged, asked every {period} ms: {:?}", self.breaker.snapshot()))
     }
 }
 

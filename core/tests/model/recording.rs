@@ -68,20 +68,12 @@ impl Model {
     fn answer(&self, outcome: Outcome, now: Moment) -> Vec<Course> {
         let lease = self.lease().ends(now, self.settings.lease_ms);
         let mut next = self.clone();
-        let Stage::HalfOpen {
-            in_flight,
-            succeeded,
-            failed,
-            given_up,
-            lease_ends,
-        } = &mut next.stage
+        let Stage::HalfOpen { in_flight, succeeded, failed, given_up, lease_ends } =
+            &mut next.stage
         else {
             unreachable!("called while half-open");
         };
-        let has_failed = matches!(
-            outcome,
-            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure
-        );
+        let has_failed = matches!(outcome, Outcome::Slow | Outcome::Failure | Outcome::SlowFailure);
         *in_flight -= 1;
         if outcome == Outcome::Cancelled {
             *given_up += 1;
@@ -110,8 +102,7 @@ impl Model {
             vec![well.answers(answer, vec![told])]
         } else if *failed >= self.settings.failures || *given_up >= GIVEN_UP {
             let ways = self.tripped(Cause::ProbesFailed, now).into_iter();
-            ways.map(|(open, told)| open.answers(answer.clone(), vec![told]))
-                .collect()
+            ways.map(|(open, told)| open.answers(answer.clone(), vec![told])).collect()
         } else {
             vec![next.answers(answer, vec![])]
         }
@@ -140,9 +131,7 @@ impl Model {
             cause,
             model: model.clone(),
         };
-        causes
-            .flat_map(|cause| [about(cause, &with_it), about(cause, self)])
-            .collect()
+        causes.flat_map(|cause| [about(cause, &with_it), about(cause, self)]).collect()
     }
 
     /// The second step of a trip, if the generation in which it was judged still stands.

@@ -62,11 +62,7 @@ impl From<Settings> for Numbers {
 /// A bucket is a whole number of milliseconds, rounded up.
 fn in_whole_buckets(window: WindowSettings) -> WindowSettings {
     match window {
-        WindowSettings::Time {
-            span_ms,
-            buckets,
-            rate,
-        } => WindowSettings::Time {
+        WindowSettings::Time { span_ms, buckets, rate } => WindowSettings::Time {
             span_ms: span_ms.div_ceil(buckets.into()) * u64::from(buckets),
             buckets,
             rate,

@@ -55,10 +55,7 @@ impl Span {
 
     /// An open time that was set anew after the clock was set back.
     pub const fn again(self) -> Self {
-        Self {
-            ends_soon: true,
-            ..self
-        }
+        Self { ends_soon: true, ..self }
     }
 
     pub const fn lease(ms: i128) -> Self {
@@ -67,12 +64,7 @@ impl Span {
             (true, _) => 31,
             (false, _) => ms / 8,
         };
-        Self {
-            ms,
-            late,
-            range: if !WIDE && ms < 1_024 { 1 << 25 } else { CLOCK },
-            ends_soon: true,
-        }
+        Self { ms, late, range: if !WIDE && ms < 1_024 { 1 << 25 } else { CLOCK }, ends_soon: true }
     }
 
     /// When a time of `ms` that is set at `now` ends.
@@ -132,11 +124,7 @@ impl Span {
         let width = since.end() - since.start();
         let least = (now - since.end()).rem_euclid(self.range);
         // As near to zero as it can be, on either side.
-        let least = if least > self.range / 2 {
-            least - self.range
-        } else {
-            least
-        };
+        let least = if least > self.range / 2 { least - self.range } else { least };
         let most = least + width;
         let mut all = Vec::new();
         if most > ms - unit || least < unit - ms {

@@ -19,10 +19,7 @@ pub struct Verdicts {
 
 impl Verdicts {
     pub const fn between(must_trip: bool, may_trip: bool) -> Self {
-        Self {
-            may_trip: may_trip || must_trip,
-            may_hold: !must_trip,
-        }
+        Self { may_trip: may_trip || must_trip, may_hold: !must_trip }
     }
 
     pub const fn exactly(trips: bool) -> Self {
@@ -39,10 +36,7 @@ pub struct Windows {
 
 impl Windows {
     pub fn new(first: WindowSettings, slow: Option<WindowSettings>) -> Self {
-        Self {
-            first: Window::new(first),
-            slow: slow.map(Window::new),
-        }
+        Self { first: Window::new(first), slow: slow.map(Window::new) }
     }
 
     /// Takes one outcome in. Returns the causes for which it may trip; `None` where it may hold.
@@ -76,15 +70,8 @@ impl Windows {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Window {
     Failures(Failures),
-    Consecutive {
-        threshold: u32,
-        in_a_row: u32,
-    },
-    Calls {
-        rate: Rate,
-        size: usize,
-        last: Vec<bool>,
-    },
+    Consecutive { threshold: u32, in_a_row: u32 },
+    Calls { rate: Rate, size: usize, last: Vec<bool> },
     Time(Time),
     Cusum(Cusum),
 }
@@ -92,28 +79,18 @@ enum Window {
 impl Window {
     fn new(settings: WindowSettings) -> Self {
         match settings {
-            WindowSettings::Failures {
-                threshold,
-                within_ms,
-            } => Self::Failures(Failures {
+            WindowSettings::Failures { threshold, within_ms } => Self::Failures(Failures {
                 threshold: threshold as usize,
                 within_ms: within_ms.into(),
                 stamps: Vec::new(),
             }),
-            WindowSettings::Consecutive { threshold } => Self::Consecutive {
-                threshold,
-                in_a_row: 0,
-            },
-            WindowSettings::Calls { size, rate } => Self::Calls {
-                rate,
-                size: size as usize,
-                last: Vec::new(),
-            },
-            WindowSettings::Time {
-                span_ms,
-                buckets,
-                rate,
-            } => Self::Time(Time {
+            WindowSettings::Consecutive { threshold } => {
+                Self::Consecutive { threshold, in_a_row: 0 }
+            }
+            WindowSettings::Calls { size, rate } => {
+                Self::Calls { rate, size: size as usize, last: Vec::new() }
+            }
+            WindowSettings::Time { span_ms, buckets, rate } => Self::Time(Time {
                 rate,
                 buckets: buckets.into(),
                 bucket_ms: span_ms.div_ceil(buckets.into()).into(),
@@ -128,10 +105,7 @@ impl Window {
         match self {
             Self::Failures(_) if !bad => Verdicts::exactly(false),
             Self::Failures(window) => window.fail(now),
-            Self::Consecutive {
-                threshold,
-                in_a_row,
-            } => {
+            Self::Consecutive { threshold, in_a_row } => {
                 *in_a_row = if bad { *in_a_row + 1 } else { 0 };
                 Verdicts::exactly(*in_a_row >= *threshold)
             }
@@ -180,34 +154,22 @@ impl Failures {
     fn fail(&mut self, now: Moment) -> Verdicts {
         // Narrow words forget where the clock was set back.
         if !WIDE && self.stamps.last().is_some_and(|last| last.at > now) {
-            self.stamps
-                .iter_mut()
-                .for_each(|stamp| stamp.is_kept = false);
+            self.stamps.iter_mut().for_each(|stamp| stamp.is_kept = false);
         }
         for stamp in &mut self.stamps {
             stamp.is_kept &= (now - stamp.at).abs() <= self.within_ms;
         }
         let least = self.stamps.iter().filter(|stamp| stamp.is_kept).count();
-        let most = self
-            .stamps
-            .iter()
-            .filter(|stamp| self.is_near(stamp.at, now));
+        let most = self.stamps.iter().filter(|stamp| self.is_near(stamp.at, now));
         let reaches = |others: usize| others + 1 >= self.threshold;
         let verdicts = Verdicts::between(reaches(least), reaches(most.count()));
-        self.stamps.push(Stamp {
-            at: now,
-            is_kept: true,
-        });
+        self.stamps.push(Stamp { at: now, is_kept: true });
         verdicts
     }
 
     /// Whether a stamp may seem to lie within the window, as the clock shows it.
     fn is_near(&self, stamp: Moment, now: Moment) -> bool {
-        let unit = if WIDE || self.within_ms < 1 << 14 {
-            0
-        } else {
-            self.within_ms >> 13
-        };
+        let unit = if WIDE || self.within_ms < 1 << 14 { 0 } else { self.within_ms >> 13 };
         let passed = (now - stamp).rem_euclid(CLOCK);
         passed.min(CLOCK - passed) <= self.within_ms + 2 * unit
     }
@@ -240,11 +202,7 @@ impl Time {
             endless: now.div_euclid(self.bucket_ms),
             bad,
         };
-        if self
-            .calls
-            .last()
-            .is_some_and(|last| last.shown > call.shown)
-        {
+        if self.calls.last().is_some_and(|last| last.shown > call.shown) {
             self.run = self.calls.len();
         }
         self.calls.push(call);

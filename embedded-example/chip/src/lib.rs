@@ -19,12 +19,7 @@ static RTC: CounterFn = CounterFn::new(milliseconds, NonZeroU32::new(1_000).unwr
 
 static SENSOR: Breaker<Failures<3>, ClockFn, &Queue<8>> = Breaker::with_observer(
     checked!(Failures::within_ms(10_000)),
-    checked!(
-        Config::builder()
-            .open_for_ms(5_000)
-            .max_open_ms(60_000)
-            .build()
-    ),
+    checked!(Config::builder().open_for_ms(5_000).max_open_ms(60_000).build()),
     ClockFn::new(|| milliseconds() as u64),
     &TRANSITIONS,
 );
@@ -58,9 +53,7 @@ impl I2c for Bus {
 /// When the sensor does not answer, or is not asked.
 pub fn read(bus: &mut Bus) -> Result<[u8; 2], GuardedError<ErrorKind>> {
     let mut reading = [0; 2];
-    Guarded::new(bus, &SENSOR)
-        .write_read(0x44, &[0xFD], &mut reading)
-        .map(|()| reading)
+    Guarded::new(bus, &SENSOR).write_read(0x44, &[0xFD], &mut reading).map(|()| reading)
 }
 
 /// Sends over a radio that acknowledges or not; when to ask again.

@@ -19,11 +19,8 @@ static FAILURES: HammerBreaker<Failures<5>> =
     Breaker::new(checked!(Failures::within_ms(50)), config(), PassingTime);
 static CONSECUTIVE: HammerBreaker<Consecutive> =
     Breaker::new(checked!(Consecutive::new(3)), config(), PassingTime);
-static CALLS: HammerBreaker<Calls<1>> = Breaker::new(
-    checked!(Calls::new(16, Rate::percent(50).min_calls(8))),
-    config(),
-    PassingTime,
-);
+static CALLS: HammerBreaker<Calls<1>> =
+    Breaker::new(checked!(Calls::new(16, Rate::percent(50).min_calls(8))), config(), PassingTime);
 static MANY: HammerBreaker<Calls<{ calls_words(MANY_CALLS) }>> = Breaker::new(
     checked!(Calls::new(MANY_CALLS, Rate::percent(50).min_calls(20))),
     config(),
@@ -58,27 +55,12 @@ fn judge(name: &str, blows: hammer::Blows) {
 }
 
 fn run() -> bool {
-    judge(
-        "failures",
-        hammer::run(&FAILURES, || hammer::strike(&FAILURES)),
-    );
-    judge(
-        "consecutive",
-        hammer::run(&CONSECUTIVE, || hammer::strike(&CONSECUTIVE)),
-    );
-    judge(
-        "calls, one word",
-        hammer::run(&CALLS, || hammer::strike(&CALLS)),
-    );
-    judge(
-        "calls, many words",
-        hammer::run(&MANY, || hammer::strike(&MANY)),
-    );
+    judge("failures", hammer::run(&FAILURES, || hammer::strike(&FAILURES)));
+    judge("consecutive", hammer::run(&CONSECUTIVE, || hammer::strike(&CONSECUTIVE)));
+    judge("calls, one word", hammer::run(&CALLS, || hammer::strike(&CALLS)));
+    judge("calls, many words", hammer::run(&MANY, || hammer::strike(&MANY)));
     judge("time", hammer::run(&TIME, || hammer::strike(&TIME)));
-    judge(
-        "failures and slow calls",
-        hammer::run(&SLOW, || hammer::strike(&SLOW)),
-    );
+    judge("failures and slow calls", hammer::run(&SLOW, || hammer::strike(&SLOW)));
     BROKEN.load(Relaxed) == 0
 }
 

@@ -38,12 +38,7 @@ mod firmware {
 
     static SENSOR: Breaker<Failures<3>, ClockFn, &Queue<16>> = Breaker::with_observer(
         checked!(Failures::within_ms(10_000)),
-        checked!(
-            Config::builder()
-                .open_for_ms(1_000)
-                .max_open_ms(4_000)
-                .build()
-        ),
+        checked!(Config::builder().open_for_ms(1_000).max_open_ms(4_000).build()),
         ClockFn::new(|| Instant::now().as_millis()),
         &TRANSITIONS,
     );
@@ -208,10 +203,7 @@ mod firmware {
             HEARTBEATS.load(Relaxed),
         );
         [
-            (
-                "a hanging bus was waited for a few times, not 150",
-                counts.hangs <= 12,
-            ),
+            ("a hanging bus was waited for a few times, not 150", counts.hangs <= 12),
             (
                 "given-up calls gave their place back",
                 counts.given_up > 0 && counts.places_lost == 0,
@@ -220,10 +212,7 @@ mod firmware {
                 "after the faults, every turn reads the sensor again",
                 counts.readings_at_the_end >= 78,
             ),
-            (
-                "no other task was held up",
-                HEARTBEATS.load(Relaxed) + 10 >= faults::RUN_MS / 10,
-            ),
+            ("no other task was held up", HEARTBEATS.load(Relaxed) + 10 >= faults::RUN_MS / 10),
             (
                 "no transition is missing, and the breaker is closed",
                 journal.is_a_chain() && SENSOR.snapshot().phase == Phase::Closed,

@@ -119,10 +119,7 @@ mod firmware {
     #[cfg(sized = "failures-preset")]
     impl window::Preset for Sensor {
         const SETTINGS: Settings = Settings {
-            window: WindowSettings::Failures {
-                threshold: 5,
-                within_ms: 10_000,
-            },
+            window: WindowSettings::Failures { threshold: 5, within_ms: 10_000 },
             opening: OPENING,
             ..Settings::DEFAULT
         };
@@ -156,11 +153,8 @@ mod firmware {
         #[cfg(not(sized = "nothing"))]
         match BREAKER.allow() {
             Ok(permit) => {
-                let outcome = if black_box(device_answers) {
-                    Outcome::Success
-                } else {
-                    Outcome::Failure
-                };
+                let outcome =
+                    if black_box(device_answers) { Outcome::Success } else { Outcome::Failure };
                 permit.record(outcome);
             }
             Err(rejected) => return rejected.retry_after_ms().unwrap_or(u32::MAX),
@@ -193,14 +187,7 @@ mod firmware {
         // The probe succeeds, and it is closed.
         act(4_000, 8, 0, true, (8, 8), 0),
         // Rare failures: forgotten in time, or not.
-        act(
-            20_000,
-            32,
-            3_000,
-            false,
-            if FORGETS { (32, 32) } else { (1, 31) },
-            60_000,
-        ),
+        act(20_000, 32, 3_000, false, if FORGETS { (32, 32) } else { (1, 31) }, 60_000),
     ];
 
     const fn act(
@@ -211,14 +198,7 @@ mod firmware {
         made: (u32, u32),
         retry_after_ms: u32,
     ) -> Act {
-        Act {
-            pause_ms,
-            calls,
-            apart_ms,
-            answers,
-            made,
-            retry_after_ms,
-        }
+        Act { pause_ms, calls, apart_ms, answers, made, retry_after_ms }
     }
 
     fn pass(ms: u32) {

@@ -8,12 +8,8 @@ use embedded_example::sleep::{
     BackupRam, EmulatedFlash, Flash, Forgetful, Night, Totals, sleep_through,
 };
 
-const QUIET: Night = Night {
-    damaged_at_hour: None,
-};
-const DAMAGED: Night = Night {
-    damaged_at_hour: Some(3),
-};
+const QUIET: Night = Night { damaged_at_hour: None };
+const DAMAGED: Night = Night { damaged_at_hour: Some(3) };
 
 fn show(name: &str, totals: &Totals) {
     say!(
@@ -47,10 +43,7 @@ fn run() -> bool {
             "a node that remembers asks a dead sensor ten times less",
             in_ram.is_better_than(&forgetful),
         ),
-        (
-            "an image that was damaged is refused, once",
-            damaged.refused == in_ram.refused + 1,
-        ),
+        ("an image that was damaged is refused, once", damaged.refused == in_ram.refused + 1),
         ("flash keeps what backup RAM keeps", in_flash == in_ram),
         (
             "flash is written at transitions only",

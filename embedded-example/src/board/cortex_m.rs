@@ -53,10 +53,7 @@ pub fn start(on_tick: fn()) {
 
 #[exception]
 fn SysTick() {
-    MILLISECONDS.store(
-        MILLISECONDS.load(Ordering::Relaxed).wrapping_add(1),
-        Ordering::Relaxed,
-    );
+    MILLISECONDS.store(MILLISECONDS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     critical_section::with(|cs| ON_TICK.borrow(cs).get())();
 }
 
@@ -77,9 +74,7 @@ fn now() -> (u32, u32) {
 /// A 32-bit counter of clock cycles, wrapping.
 pub fn ticks() -> u32 {
     let (milliseconds, elapsed) = now();
-    START_TICKS
-        .wrapping_add(milliseconds.wrapping_mul(TICKS_PER_MS))
-        .wrapping_add(elapsed)
+    START_TICKS.wrapping_add(milliseconds.wrapping_mul(TICKS_PER_MS)).wrapping_add(elapsed)
 }
 
 /// Microseconds since [`start`]; good for 71 minutes.
@@ -114,11 +109,7 @@ pub fn print_line(words: fmt::Arguments<'_>) {
 
 /// Ends the run; the status tells whether all held.
 pub fn exit(held: bool) -> ! {
-    debug::exit(if held {
-        debug::EXIT_SUCCESS
-    } else {
-        debug::EXIT_FAILURE
-    });
+    debug::exit(if held { debug::EXIT_SUCCESS } else { debug::EXIT_FAILURE });
     loop {
         cortex_m::asm::wfi();
     }

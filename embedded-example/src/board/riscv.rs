@@ -148,10 +148,7 @@ pub fn hammer_with(interrupt: fn(), work: impl FnOnce()) {
 
 /// Lets the timer's next interrupts come each so many instructions.
 pub fn next_interrupt_after(instructions: u32) {
-    PERIOD.store(
-        instructions * NS_PER_INSTRUCTION / NS_PER_TICK,
-        Ordering::Relaxed,
-    );
+    PERIOD.store(instructions * NS_PER_INSTRUCTION / NS_PER_TICK, Ordering::Relaxed);
 }
 
 /// Counts the instructions of `work` under `-icount shift=6`, exactly but for two.

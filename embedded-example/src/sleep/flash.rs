@@ -51,9 +51,7 @@ impl<F: NorFlash> Flash<F> {
     fn read(&mut self, slot: Slot) -> Result<Image, FlashError<F::Error>> {
         let mut bytes = [0; SLOT];
         let address = self.address(slot);
-        self.flash
-            .read(address, &mut bytes)
-            .map_err(FlashError::Flash)?;
+        self.flash.read(address, &mut bytes).map_err(FlashError::Flash)?;
         let image = core::array::from_fn(|nth| bytes[nth]);
         Image::from_bytes(&image).map_err(FlashError::Image)
     }
@@ -133,11 +131,7 @@ impl EmulatedFlash {
 
     /// A flash as it is delivered.
     pub const fn erased() -> Self {
-        Self {
-            bytes: [0xFF; 2 * Self::SECTOR],
-            erased: 0,
-            power_fails_after: None,
-        }
+        Self { bytes: [0xFF; 2 * Self::SECTOR], erased: 0, power_fails_after: None }
     }
 
     /// What radiation does to a cell.
@@ -149,9 +143,7 @@ impl EmulatedFlash {
 
     /// The bytes from one address to another.
     fn span(&mut self, from: u32, to: u32) -> Result<&mut [u8], NorFlashErrorKind> {
-        self.bytes
-            .get_mut(from as usize..to as usize)
-            .ok_or(NorFlashErrorKind::OutOfBounds)
+        self.bytes.get_mut(from as usize..to as usize).ok_or(NorFlashErrorKind::OutOfBounds)
     }
 }
 
@@ -209,11 +201,7 @@ mod tests {
     use super::*;
 
     fn image(state: u64) -> Image {
-        Image {
-            sequence: 0,
-            state,
-            saved_at_ms: 0,
-        }
+        Image { sequence: 0, state, saved_at_ms: 0 }
     }
 
     fn state(flash: &mut Flash<EmulatedFlash>) -> Option<u64> {
@@ -223,10 +211,7 @@ mod tests {
     #[test]
     fn the_last_image_saved_is_loaded() {
         let mut flash = Flash::new(EmulatedFlash::erased(), 0);
-        assert_eq!(
-            flash.load(),
-            Err(FlashError::Image(ImageError::NeverWritten))
-        );
+        assert_eq!(flash.load(), Err(FlashError::Image(ImageError::NeverWritten)));
         for saved in 1..=5 {
             flash.save(&image(saved)).unwrap();
             assert_eq!(state(&mut flash), Some(saved));
@@ -255,10 +240,7 @@ mod tests {
         assert_eq!(state(&mut flash), Some(1));
         flash.flash_mut().flip_bit(9);
         let error = flash.load().unwrap_err();
-        assert!(matches!(
-            error,
-            FlashError::Image(ImageError::Damaged { .. })
-        ));
+        assert!(matches!(error, FlashError::Image(ImageError::Damaged { .. })));
     }
 
     #[test]

@@ -108,16 +108,10 @@ impl fmt::Display for ImageError {
         match self {
             Self::NeverWritten => f.write_str("no image was ever written"),
             Self::NoImage { found } => {
-                write!(
-                    f,
-                    "an image begins with {MAGIC:#010x}, this with {found:#010x}"
-                )
+                write!(f, "an image begins with {MAGIC:#010x}, this with {found:#010x}")
             }
             Self::Damaged { found, computed } => {
-                write!(
-                    f,
-                    "the image says checksum {found:#010x}, but has {computed:#010x}"
-                )
+                write!(f, "the image says checksum {found:#010x}, but has {computed:#010x}")
             }
         }
     }
@@ -129,11 +123,7 @@ impl core::error::Error for ImageError {}
 mod tests {
     use super::*;
 
-    const IMAGE: Image = Image {
-        sequence: 7,
-        state: 0x0123_4567_89AB_CDEF,
-        saved_at_ms: 1 << 40,
-    };
+    const IMAGE: Image = Image { sequence: 7, state: 0x0123_4567_89AB_CDEF, saved_at_ms: 1 << 40 };
 
     #[test]
     fn an_image_comes_back_as_it_was_saved() {
@@ -159,14 +149,8 @@ mod tests {
 
     #[test]
     fn the_sequence_may_wrap() {
-        let last = Image {
-            sequence: u32::MAX,
-            ..IMAGE
-        };
-        let next = Image {
-            sequence: 0,
-            ..IMAGE
-        };
+        let last = Image { sequence: u32::MAX, ..IMAGE };
+        let next = Image { sequence: 0, ..IMAGE };
         assert!(next.is_newer_than(&last) && !last.is_newer_than(&next));
     }
 }

@@ -14,12 +14,8 @@ const TRIES: u32 = 3;
 /// What a try takes when nobody answers.
 const TIMEOUT_MS: u64 = 25;
 
-const CONFIG: Config = checked!(
-    Config::builder()
-        .open_for_ms(2 * MINUTE_MS)
-        .max_open_ms(14 * MINUTE_MS)
-        .build()
-);
+const CONFIG: Config =
+    checked!(Config::builder().open_for_ms(2 * MINUTE_MS).max_open_ms(14 * MINUTE_MS).build());
 
 type NodeBreaker<'a> = Breaker<Consecutive, &'a ManualClock>;
 
@@ -143,9 +139,7 @@ fn resume<M: Memory>(
     // A real-time clock that was reset shows less than before: how long the sleep was is not known,
     // and the open time begins again.
     let slept_ms = real_time_ms.saturating_sub(image.saved_at_ms);
-    breaker
-        .restore(image.state, slept_ms)
-        .map_err(Refused::State)
+    breaker.restore(image.state, slept_ms).map_err(Refused::State)
 }
 
 /// A memory that forgets: the node without what this module is for.
@@ -178,12 +172,8 @@ mod tests {
     use super::*;
     use crate::sleep::{BackupRam, EmulatedFlash, Flash};
 
-    const QUIET: Night = Night {
-        damaged_at_hour: None,
-    };
-    const DAMAGED: Night = Night {
-        damaged_at_hour: Some(3),
-    };
+    const QUIET: Night = Night { damaged_at_hour: None };
+    const DAMAGED: Night = Night { damaged_at_hour: Some(3) };
 
     #[test]
     fn without_memory_each_wake_up_tries_a_dead_sensor_anew() {
@@ -218,11 +208,7 @@ mod tests {
 
     #[test]
     fn a_damaged_image_is_refused_and_the_node_starts_as_a_new_one() {
-        let quiet = sleep_through(
-            QUIET,
-            &mut BackupRam::new(&mut [0; BackupRam::WORDS]),
-            |_| (),
-        );
+        let quiet = sleep_through(QUIET, &mut BackupRam::new(&mut [0; BackupRam::WORDS]), |_| ());
         let mut words = [0; BackupRam::WORDS];
         let mut memory = BackupRam::new(&mut words);
         let damaged = sleep_through(DAMAGED, &mut memory, BackupRam::flip_bit);
@@ -240,11 +226,7 @@ mod tests {
         let mut memory = BackupRam::new(&mut words);
         let before = new_breaker(&uptime);
         before.trip();
-        let image = Image {
-            sequence: 0,
-            state: before.save(),
-            saved_at_ms: HOUR_MS,
-        };
+        let image = Image { sequence: 0, state: before.save(), saved_at_ms: HOUR_MS };
         memory.save(&image).unwrap();
         resume(&breaker, &mut memory, 5).unwrap();
         let snapshot = breaker.snapshot();
@@ -260,11 +242,7 @@ mod tests {
         let breaker = new_breaker(&uptime);
         let mut words = [0; BackupRam::WORDS];
         let mut memory = BackupRam::new(&mut words);
-        let image = Image {
-            sequence: 0,
-            state: 0x0BAD_CAFE,
-            saved_at_ms: 0,
-        };
+        let image = Image { sequence: 0, state: 0x0BAD_CAFE, saved_at_ms: 0 };
         memory.save(&image).unwrap();
         let refused = resume(&breaker, &mut memory, 0).unwrap_err();
         assert!(matches!(refused, Refused::State(_)));

@@ -1,10 +1,6 @@
 //! Scripts made of bytes: whatever the bytes are, they make a valid breaker and things to do to it.
 
-#![allow(
-    missing_docs,
-    unreachable_pub,
-    reason = "shares the model with the core's tests"
-)]
+#![allow(missing_docs, unreachable_pub, reason = "shares the model with the core's tests")]
 
 #[path = "../../../core/tests/model/mod.rs"]
 mod model;
@@ -44,13 +40,7 @@ fn script(bytes: &[u8]) -> Script {
     while !bytes.0.is_empty() && steps.len() < 200 {
         steps.push(bytes.step());
     }
-    Script {
-        settings,
-        through,
-        clock,
-        steps,
-        period,
-    }
+    Script { settings, through, clock, steps, period }
 }
 
 /// What is left of the input; zeros when nothing is.
@@ -124,13 +114,8 @@ impl Bytes<'_> {
 
     fn window(&mut self) -> WindowSettings {
         match self.below(5) {
-            0 => WindowSettings::Failures {
-                threshold: self.up_to(8),
-                within_ms: self.length(),
-            },
-            1 => WindowSettings::Consecutive {
-                threshold: self.up_to(255),
-            },
+            0 => WindowSettings::Failures { threshold: self.up_to(8), within_ms: self.length() },
+            1 => WindowSettings::Consecutive { threshold: self.up_to(255) },
             2 => {
                 let size = match self.below(4) {
                     0 => self.integer() % 1_024 + 1,
@@ -218,10 +203,7 @@ impl Bytes<'_> {
             13..=14 => Length::Rounds(self.below(4), self.below(40)),
             _ => Length::Exactly(self.integer()),
         };
-        Amount {
-            of,
-            give_or_take: self.byte() as i8,
-        }
+        Amount { of, give_or_take: self.byte() as i8 }
     }
 
     fn step(&mut self) -> Step {

@@ -20,9 +20,7 @@ fn the_corpus_is_played_as_the_model_allows() {
 fn any_bytes_make_a_valid_script() {
     // Not random, but unlike each other.
     for length in 0..300_usize {
-        let bytes: Vec<u8> = (0..length)
-            .map(|i| (i * i * 31 + length * 7) as u8)
-            .collect();
+        let bytes: Vec<u8> = (0..length).map(|i| (i * i * 31 + length * 7) as u8).collect();
         nanobreaker_fuzz::run(&bytes);
     }
 }

@@ -248,10 +248,7 @@ impl Logs {
 
     /// Which calls count.
     pub(crate) fn between(&self) -> Between {
-        Between {
-            from_us: self.from,
-            to_us: self.to,
-        }
+        Between { from_us: self.from, to_us: self.to }
     }
 }
 

@@ -102,8 +102,7 @@ async fn payments(State(api): State<Arc<Api>>) -> Response {
         drop(worker);
         answer
     });
-    work.await
-        .unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+    work.await.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
 impl Api {
@@ -118,11 +117,7 @@ impl Api {
                 let wait = rejected.retry_after().unwrap_or_default();
                 // Retry-After knows whole seconds only: round up, never to "at once".
                 let wait = wait.as_millis().div_ceil(1_000).max(1).to_string();
-                (
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    [(header::RETRY_AFTER, wait)],
-                )
-                    .into_response()
+                (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, wait)]).into_response()
             }
             Err(CallError::Failed(error)) if error.is_timeout() => {
                 StatusCode::GATEWAY_TIMEOUT.into_response()

@@ -72,9 +72,7 @@ impl Guard {
 
     /// For the progress line.
     pub(crate) fn state(&self) -> Option<State> {
-        self.breaker
-            .as_ref()
-            .map(|breaker| breaker.snapshot().phase)
+        self.breaker.as_ref().map(|breaker| breaker.snapshot().phase)
     }
 
     /// All transitions so far.
@@ -100,9 +98,6 @@ impl Observer for Notes {
     fn transition(&self, transition: &Transition) {
         let at = Instant::now();
         let Transition { to, cause, .. } = *transition;
-        self.0
-            .lock()
-            .expect("never poisoned")
-            .push(Note { at, to, cause });
+        self.0.lock().expect("never poisoned").push(Note { at, to, cause });
     }
 }

@@ -55,16 +55,9 @@ pub(crate) struct Callers {
 
 impl Callers {
     pub(crate) fn new(api: SocketAddr, patience: Duration) -> Result<Self, Box<dyn Error>> {
-        let client = || {
-            Client::builder()
-                .http2_prior_knowledge()
-                .timeout(patience)
-                .build()
-        };
+        let client = || Client::builder().http2_prior_knowledge().timeout(patience).build();
         Ok(Callers {
-            clients: (0..CONNECTIONS)
-                .map(|_| client())
-                .collect::<Result<_, _>>()?,
+            clients: (0..CONNECTIONS).map(|_| client()).collect::<Result<_, _>>()?,
             payments: format!("http://{api}/payments").parse()?,
             search: format!("http://{api}/search").parse()?,
             products: format!("http://{api}/products").parse()?,
@@ -130,12 +123,7 @@ impl Callers {
                     let answer = asked.await;
                     let latency = origin.elapsed().saturating_sub(due);
                     // Nobody receives any more when the run was given up.
-                    let _ = samples.send(Sample {
-                        endpoint,
-                        due,
-                        latency,
-                        answer,
-                    });
+                    let _ = samples.send(Sample { endpoint, due, latency, answer });
                 });
             }
         });
@@ -167,17 +155,10 @@ mod tests {
 
     #[test]
     fn the_schedule_holds_the_rate_and_is_in_order() {
-        let scenario = Scenario::new(&Knobs {
-            scale: 10,
-            threshold: 5,
-            open_for: 10,
-            hung_after: 250,
-        });
+        let scenario =
+            Scenario::new(&Knobs { scale: 10, threshold: 5, open_for: 10, hung_after: 250 });
         let schedule = schedule(&scenario);
-        let payments = schedule
-            .iter()
-            .filter(|(_, e)| *e == Endpoint::Payments)
-            .count();
+        let payments = schedule.iter().filter(|(_, e)| *e == Endpoint::Payments).count();
         assert_eq!((payments, schedule.len()), (12 * 500, 12 * 700));
         assert!(schedule.is_sorted_by_key(|(due, _)| *due));
         assert!(schedule.iter().all(|(due, _)| *due < scenario.length()));

@@ -87,18 +87,13 @@ fn demonstrate(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let scenario = Scenario::new(&arguments.knobs);
     println!("{}\n", scenario.introduction());
 
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let mut runs = Vec::new();
     for kind in Kind::ALL {
         runs.push(run::play(kind, &scenario, &runtime)?);
     }
 
-    let verdicts: Vec<_> = runs
-        .iter()
-        .filter_map(|run| verdict::judge(run, &scenario))
-        .collect();
+    let verdicts: Vec<_> = runs.iter().filter_map(|run| verdict::judge(run, &scenario)).collect();
     for run in &runs {
         println!("{}", table::of_run(run, &scenario));
     }

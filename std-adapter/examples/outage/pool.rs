@@ -42,15 +42,9 @@ impl Pool {
         let busy = self.busy.fetch_add(1, Ordering::Relaxed) + 1;
         self.most_busy.fetch_max(busy, Ordering::Relaxed);
         if busy == self.size {
-            self.full_at
-                .lock()
-                .expect("never poisoned")
-                .get_or_insert_with(Instant::now);
+            self.full_at.lock().expect("never poisoned").get_or_insert_with(Instant::now);
         }
-        Worker {
-            pool: Arc::clone(self),
-            _permit: permit,
-        }
+        Worker { pool: Arc::clone(self), _permit: permit }
     }
 
     pub(crate) fn busy(&self) -> usize {

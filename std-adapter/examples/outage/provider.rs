@@ -37,10 +37,8 @@ pub(crate) fn serve(takes_ms: u64) -> Result<(), Box<dyn Error>> {
         }
     };
 
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let listener = runtime.block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
     say(&listener.local_addr()?.to_string())?;
     let router = Router::new().route("/charge", post(charge));
@@ -83,12 +81,7 @@ impl Provider {
         let mut address = String::new();
         answers.read_line(&mut address)?;
         let address = address.trim().parse()?;
-        Ok(Provider {
-            child,
-            commands,
-            answers,
-            address,
-        })
+        Ok(Provider { child, commands, answers, address })
     }
 
     /// From its return on, no request is answered.

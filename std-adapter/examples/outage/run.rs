@@ -55,10 +55,7 @@ impl Run {
 
     /// When the breaker opened for the first time since the outage began.
     pub(crate) fn opened_at(&self) -> Option<Duration> {
-        let mut openings = self
-            .transitions
-            .iter()
-            .filter(|change| change.to == State::Open);
+        let mut openings = self.transitions.iter().filter(|change| change.to == State::Open);
         let opening = openings.find(|change| change.at >= self.outage_from)?;
         Some(opening.at)
     }
@@ -72,12 +69,7 @@ pub(crate) fn play(
     let mut provider = Provider::start(scenario.provider_takes)?;
     let pool = Pool::new(scenario.workers);
     let guard = Arc::new(Guard::new(kind, scenario)?);
-    let server = api::start(
-        scenario,
-        Arc::clone(&pool),
-        Arc::clone(&guard),
-        provider.address,
-    );
+    let server = api::start(scenario, Arc::clone(&pool), Arc::clone(&guard), provider.address);
     let callers = Callers::new(runtime.block_on(server)?, scenario.patience)?;
     runtime.block_on(callers.warm_up())?;
 
@@ -96,11 +88,9 @@ pub(crate) fn play(
     watch.until(scenario.length(), Phase::After.name());
     let samples = watch.rest(arriving);
     if samples.len() != sent {
-        return Err(format!(
-            "{sent} requests were sent but {} are accounted for",
-            samples.len()
-        )
-        .into());
+        return Err(
+            format!("{sent} requests were sent but {} are accounted for", samples.len()).into()
+        );
     }
 
     let since_origin = |at: Instant| at.saturating_duration_since(origin);
@@ -116,11 +106,7 @@ pub(crate) fn play(
         transitions: guard
             .notes()
             .into_iter()
-            .map(|note| Change {
-                at: since_origin(note.at),
-                to: note.to,
-                cause: note.cause,
-            })
+            .map(|note| Change { at: since_origin(note.at), to: note.to, cause: note.cause })
             .collect(),
     })
 }
@@ -140,14 +126,7 @@ impl<'a> Watch<'a> {
 
     fn new(origin: Instant, pool: &'a Pool, guard: &'a Guard, kind: Kind) -> Self {
         let title = kind.title();
-        Watch {
-            origin,
-            pool,
-            guard,
-            title,
-            busy: Vec::new(),
-            next_line: origin,
-        }
+        Watch { origin, pool, guard, title, busy: Vec::new(), next_line: origin }
     }
 
     fn until(&mut self, end: Duration, phase: &str) {
@@ -167,18 +146,13 @@ impl<'a> Watch<'a> {
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
             }
         }
-        progress(&format!(
-            "{}: done, {} requests\n",
-            self.title,
-            samples.len()
-        ));
+        progress(&format!("{}: done, {} requests\n", self.title, samples.len()));
         samples
     }
 
     fn look(&mut self, phase: &str) {
         let now = Instant::now();
-        self.busy
-            .push((now.saturating_duration_since(self.origin), self.pool.busy()));
+        self.busy.push((now.saturating_duration_since(self.origin), self.pool.busy()));
         if now < self.next_line {
             return;
         }
@@ -189,18 +163,12 @@ impl<'a> Watch<'a> {
         progress(&format!(
             "{}: {:>5}, {phase}: {} workers busy, {} requests wait for one{state}",
             self.title,
-            seconds(Duration::from_millis(
-                100 * (self.origin.elapsed().as_millis() / 100) as u64
-            )),
+            seconds(Duration::from_millis(100 * (self.origin.elapsed().as_millis() / 100) as u64)),
             self.pool.busy(),
             self.pool.waiting(),
         ));
         // A terminal's line is overwritten; a log gets a line a second.
-        let pause = if io::stderr().is_terminal() {
-            100
-        } else {
-            1_000
-        };
+        let pause = if io::stderr().is_terminal() { 100 } else { 1_000 };
         self.next_line = now + Duration::from_millis(pause);
     }
 }

@@ -93,9 +93,7 @@ impl Run {
 pub(crate) fn rejected_within_a_millisecond<'a>(
     samples: impl IntoIterator<Item = &'a Sample>,
 ) -> f64 {
-    let rejected = samples
-        .into_iter()
-        .filter(|sample| sample.answer == Answer::Rejected);
+    let rejected = samples.into_iter().filter(|sample| sample.answer == Answer::Rejected);
     let (mut all, mut fast) = (0u32, 0u32);
     for sample in rejected {
         all += 1;
@@ -150,14 +148,8 @@ mod tests {
             payment(4, 3_000, Answer::Failed),
         ];
         let group = Group::of(&samples);
-        assert_eq!(
-            (group.requests, group.ok, group.rejected, group.failed),
-            (3, 1, 1, 1)
-        );
-        assert_eq!(
-            (group.p50_ms, group.max_ms, group.rejected_p99_ms),
-            (10.0, 3_000.0, 2.0)
-        );
+        assert_eq!((group.requests, group.ok, group.rejected, group.failed), (3, 1, 1, 1));
+        assert_eq!((group.p50_ms, group.max_ms, group.rejected_p99_ms), (10.0, 3_000.0, 2.0));
         assert_eq!(group.mean_ms, 1_004.0);
     }
 
@@ -169,9 +161,7 @@ mod tests {
     #[test]
     fn payments_flow_again_with_the_first_answer_of_an_unbroken_row() {
         let recovery = Duration::from_millis(1_000);
-        let mut samples: Vec<_> = (0..200)
-            .map(|n| payment(900 + 2 * n, 10, Answer::Ok))
-            .collect();
+        let mut samples: Vec<_> = (0..200).map(|n| payment(900 + 2 * n, 10, Answer::Ok)).collect();
         // Answered well, but the next one is rejected: not flowing yet.
         samples[60].answer = Answer::Rejected;
         let answered = Some(Duration::from_millis(900 + 2 * 61 + 10 - 1_000));

@@ -29,18 +29,8 @@ pub(crate) fn of_run(run: &Run, scenario: &Scenario) -> String {
         let from = verdict::promised_from(run.kind, scenario);
         if phase == Phase::Outage && !from.is_zero() {
             let label = format!("· from {}", seconds(from));
-            row(
-                &mut out,
-                &label,
-                "payments",
-                &verdict::payments_while_promised(run, scenario),
-            );
-            row(
-                &mut out,
-                "",
-                "others",
-                &verdict::others_while_promised(run, scenario),
-            );
+            row(&mut out, &label, "payments", &verdict::payments_while_promised(run, scenario));
+            row(&mut out, "", "others", &verdict::others_while_promised(run, scenario));
         }
     }
     let full = match run.full_after() {
@@ -48,10 +38,9 @@ pub(crate) fn of_run(run: &Run, scenario: &Scenario) -> String {
         None => "never full".into(),
     };
     let recovered = match run.payments_recovered_after() {
-        Some(after) => format!(
-            "payments flowed again {} ms after the provider's recovery",
-            after.as_millis()
-        ),
+        Some(after) => {
+            format!("payments flowed again {} ms after the provider's recovery", after.as_millis())
+        }
         None => "payments did not flow again before the end".into(),
     };
     let _ = writeln!(
@@ -114,11 +103,8 @@ pub(crate) fn against_the_article(runs: &[Run], scenario: &Scenario) -> String {
     for kind in [Kind::Article, Kind::HungAfter] {
         let Some(run) = run(kind) else { continue };
         let from = verdict::promised_from(kind, scenario);
-        let since = if from.is_zero() {
-            String::new()
-        } else {
-            format!(" from {} on", seconds(from))
-        };
+        let since =
+            if from.is_zero() { String::new() } else { format!(" from {} on", seconds(from)) };
         let fast = rejected_within_a_millisecond(verdict::while_promised(run, scenario));
         let payments = verdict::payments_while_promised(run, scenario);
         let p99 = time(payments.rejected_p99_ms);
@@ -139,10 +125,7 @@ pub(crate) fn against_the_article(runs: &[Run], scenario: &Scenario) -> String {
         } else {
             format!("{whole} ms over the outage, {promised} ms{since}")
         };
-        claim(
-            &format!("{}: the others' mean stays at 18 ms", kind.name()),
-            &measured,
-        );
+        claim(&format!("{}: the others' mean stays at 18 ms", kind.name()), &measured);
     }
     if let (Some(article), Some(hung)) = (run(Kind::Article), run(Kind::HungAfter)) {
         out.push_str(&surprise(article, hung, scenario));

@@ -41,12 +41,7 @@ pub(crate) fn judge(run: &Run, scenario: &Scenario) -> Option<Verdict> {
     }
     let from = promised_from(run.kind, scenario);
     let others = others_while_promised(run, scenario);
-    Some(Verdict {
-        kind: run.kind,
-        from,
-        others,
-        protected: is_protected(&others),
-    })
+    Some(Verdict { kind: run.kind, from, others, protected: is_protected(&others) })
 }
 
 /// The other endpoints during that part of the outage for which a breaker promises something.
@@ -64,9 +59,7 @@ pub(crate) fn while_promised<'a>(
     scenario: &Scenario,
 ) -> impl Iterator<Item = &'a Sample> + use<'a> {
     let promised = run.outage_from + promised_from(run.kind, scenario)..run.outage_to;
-    run.samples
-        .iter()
-        .filter(move |sample| promised.contains(&sample.due))
+    run.samples.iter().filter(move |sample| promised.contains(&sample.due))
 }
 
 fn is_protected(others: &Group) -> bool {
@@ -77,11 +70,7 @@ fn is_protected(others: &Group) -> bool {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.protected {
-            "protected"
-        } else {
-            "FAILED TO PROTECT"
-        };
+        let verdict = if self.protected { "protected" } else { "FAILED TO PROTECT" };
         let when = match self.from {
             Duration::ZERO => "Over the whole outage".into(),
             from => format!("From {} into the outage on", seconds(from)),
@@ -102,12 +91,7 @@ mod tests {
     use super::*;
 
     fn others(requests: usize, ok: usize, mean_ms: f64) -> Group {
-        Group {
-            requests,
-            ok,
-            mean_ms,
-            ..Group::default()
-        }
+        Group { requests, ok, mean_ms, ..Group::default() }
     }
 
     #[test]

@@ -60,10 +60,7 @@ impl From<MonitoredBreaker> for Row {
 
 impl From<&Change> for Dated {
     fn from(change: &Change) -> Self {
-        Self {
-            time_ms: since_epoch_ms(change.at),
-            transition: change.transition,
-        }
+        Self { time_ms: since_epoch_ms(change.at), transition: change.transition }
     }
 }
 

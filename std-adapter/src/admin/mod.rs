@@ -85,11 +85,7 @@ struct Shared {
 impl Admin {
     /// Shows what `monitor` watches, and lets nobody change anything.
     pub fn new(monitor: &Monitor) -> Self {
-        Self {
-            monitor: monitor.clone(),
-            allows_changes: false,
-            token: None,
-        }
+        Self { monitor: monitor.clone(), allows_changes: false, token: None }
     }
 
     /// Lets whoever has the token change breakers.
@@ -119,10 +115,7 @@ impl Admin {
             (true, token) => token,
             (false, _) => None,
         };
-        let shared = Arc::new(Shared {
-            monitor: self.monitor,
-            token,
-        });
+        let shared = Arc::new(Shared { monitor: self.monitor, token });
         Ok(Router::new()
             .route("/", get(page::page))
             .route("/api/breakers", get(api::breakers))

@@ -65,14 +65,12 @@ impl Site {
     }
 
     async fn get(&self, path: &str) -> Answer {
-        self.send(&format!("GET /ops/breakers{path}"), "", b"")
-            .await
+        self.send(&format!("GET /ops/breakers{path}"), "", b"").await
     }
 
     async fn change(&self, authorization: &str, body: &[u8]) -> Answer {
         let headers = format!("content-type: application/json\r\n{authorization}");
-        self.send("POST /ops/breakers/api/change", &headers, body)
-            .await
+        self.send("POST /ops/breakers/api/change", &headers, body).await
     }
 
     async fn order(&self, breaker: &str, action: &str) -> Answer {
@@ -91,16 +89,10 @@ fn no_router_lets_anybody_change_anything_without_a_token() {
     let admin = || Admin::new(&Monitor::new()).allow_changes();
     let refused = |admin: Admin| admin.build::<()>().unwrap_err();
     assert_eq!(refused(admin()), AdminError::NoToken);
-    let short = AdminError::ShortToken {
-        length: 0,
-        minimum: 16,
-    };
+    let short = AdminError::ShortToken { length: 0, minimum: 16 };
     assert_eq!(refused(admin().token("")), short);
     let unsendable = "sixteen bytes and\nmore";
-    assert_eq!(
-        refused(admin().token(unsendable)),
-        AdminError::UnsendableToken
-    );
+    assert_eq!(refused(admin().token(unsendable)), AdminError::UnsendableToken);
     assert!(admin().token(TOKEN).build::<()>().is_ok());
 }
 
@@ -125,10 +117,7 @@ async fn every_breaker_is_listed_with_what_it_did() {
     let [first, second] = list["breakers"].as_array().unwrap().as_slice() else {
         panic!("{list}");
     };
-    assert_eq!(
-        (&first["name"], &first["phase"]),
-        (&json!("payments"), &json!("open"))
-    );
+    assert_eq!((&first["name"], &first["phase"]), (&json!("payments"), &json!("open")));
     assert_eq!(first["counts"]["calls"]["success"], 1);
     assert_eq!(first["counts"]["rejections"]["open"], 1);
     assert_eq!(first["settings"]["opening"]["open_for_ms"], 10_000);
@@ -137,10 +126,7 @@ async fn every_breaker_is_listed_with_what_it_did() {
     assert_eq!(first["recent"][0]["to"], "open");
     assert_eq!(first["recent"][0]["cause"], "trip_requested");
     assert!(first["recent"][0]["time_ms"].as_u64().unwrap() <= list["now_ms"].as_u64().unwrap());
-    assert_eq!(
-        (&second["name"], &second["phase"]),
-        (&json!("search"), &json!("closed"))
-    );
+    assert_eq!((&second["name"], &second["phase"]), (&json!("search"), &json!("closed")));
 }
 
 #[tokio::test]
@@ -194,22 +180,10 @@ async fn a_wrong_order_is_refused_with_what_is_wrong() {
     let _a = site.breaker("a");
     let bearer = format!("authorization: bearer {TOKEN}\r\n");
     for (body, status, part) in [
-        (
-            r#"{"breaker": "b", "action": "reset"}"#,
-            404,
-            "no breaker called \"b\"",
-        ),
-        (
-            r#"{"breaker": "a", "action": "explode"}"#,
-            422,
-            "unknown variant `explode`",
-        ),
+        (r#"{"breaker": "b", "action": "reset"}"#, 404, "no breaker called \"b\""),
+        (r#"{"breaker": "a", "action": "explode"}"#, 422, "unknown variant `explode`"),
         (r#"{"breaker": "a"}"#, 422, "missing field `action`"),
-        (
-            r#"{"breaker": "a", "action": "reset", "x": 1}"#,
-            422,
-            "unknown field `x`",
-        ),
+        (r#"{"breaker": "a", "action": "reset", "x": 1}"#, 422, "unknown field `x`"),
         (r#"{"breaker": "a" "action""#, 400, "line 1 column 17"),
         ("", 400, "EOF"),
     ] {
@@ -251,10 +225,7 @@ async fn the_page_holds_nothing_that_a_breaker_says_and_allows_only_its_own_scri
     let page = site.get("").await;
     assert_eq!(page.status, 200);
     assert!(!page.body.contains("alert(1)"));
-    assert!(
-        page.head
-            .contains("content-security-policy: default-src 'none'; script-src 'nonce-")
-    );
+    assert!(page.head.contains("content-security-policy: default-src 'none'; script-src 'nonce-"));
     let nonce = page.head.split("script-src 'nonce-").nth(1).unwrap();
     let nonce = nonce.split('\'').next().unwrap();
     assert!(page.body.contains(&format!("<script nonce=\"{nonce}\">")));

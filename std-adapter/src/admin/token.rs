@@ -21,10 +21,7 @@ impl Token {
 
     pub(super) fn check(&self) -> Result<(), AdminError> {
         if self.0.len() < MIN_LENGTH {
-            Err(AdminError::ShortToken {
-                length: self.0.len(),
-                minimum: MIN_LENGTH,
-            })
+            Err(AdminError::ShortToken { length: self.0.len(), minimum: MIN_LENGTH })
         } else if !self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
             Err(AdminError::UnsendableToken)
         } else {

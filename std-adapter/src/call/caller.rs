@@ -51,21 +51,13 @@ impl<'a, W: Window, C, O> Caller<'a, W, C, O> {
     /// A caller through `breaker` that judges by `Ok` and `Err`.
     #[inline]
     pub const fn new(breaker: &'a Breaker<W, C, O>) -> Self {
-        Self {
-            breaker,
-            classifier: ByResult,
-            limits: Limits::NONE,
-        }
+        Self { breaker, classifier: ByResult, limits: Limits::NONE }
     }
 
     /// The same, with time limits.
     #[inline]
     pub(crate) const fn heeding(breaker: &'a Breaker<W, C, O>, limits: Limits) -> Self {
-        Self {
-            breaker,
-            classifier: ByResult,
-            limits,
-        }
+        Self { breaker, classifier: ByResult, limits }
     }
 }
 
@@ -97,11 +89,7 @@ impl<'a, W: Window, C, O, K> Caller<'a, W, C, O, K> {
     where
         F: Fn(&Result<T, E>) -> Outcome,
     {
-        Caller {
-            breaker: self.breaker,
-            classifier,
-            limits: self.limits,
-        }
+        Caller { breaker: self.breaker, classifier, limits: self.limits }
     }
 
     /// A success that took longer than this is [slow](Outcome::Slow), and a failure that did is a
@@ -169,22 +157,13 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
             Ok(Admitted::WithinProbe) => return call().map_err(CallError::Failed),
             Err(rejected) => return Err(CallError::Rejected(rejected)),
         };
-        let mut running = Running {
-            breaker,
-            limits,
-            token,
-            started_ms: 0,
-            stage: Stage::Waits,
-        };
+        let mut running = Running { breaker, limits, token, started_ms: 0, stage: Stage::Waits };
         if limits.measure() {
             running.started_ms = breaker.clock().now_ms() as u32;
         }
         running.stage = Stage::Runs;
-        let result = if token.is_probe() {
-            probing::run(probing::address(breaker), call)
-        } else {
-            call()
-        };
+        let result =
+            if token.is_probe() { probing::run(probing::address(breaker), call) } else { call() };
         running.stage = Stage::Waits;
         let outcome = self.classifier.classify(&result);
         let started_ms = running.started_ms;
@@ -230,13 +209,7 @@ struct Running<'a, W: Window, C: Clock, O: Observer> {
 impl<W: Window, C: Clock, O: Observer> Drop for Running<'_, W, C, O> {
     #[inline]
     fn drop(&mut self) {
-        let Self {
-            breaker,
-            limits,
-            token,
-            started_ms,
-            stage,
-        } = *self;
+        let Self { breaker, limits, token, started_ms, stage } = *self;
         end_without_answer(breaker, token, limits, started_ms, stage);
     }
 }

@@ -57,13 +57,7 @@ impl<B: CallExt> Held<B> {
     /// A call that has not been asked for, to stand where the call will.
     #[inline]
     pub(super) const fn idle(breaker: B, limits: Limits) -> Self {
-        Self {
-            breaker,
-            limits,
-            token: 0,
-            started_ms: 0,
-            stage: Stage::Idle,
-        }
+        Self { breaker, limits, token: 0, started_ms: 0, stage: Stage::Idle }
     }
 
     /// Asks the breaker. Only a call that was admitted holds it: a rejection writes nothing.
@@ -282,11 +276,7 @@ pub(super) fn end_without_answer<W: Window, C: Clock, O: Observer>(
     stage: Stage,
 ) {
     let record = || {
-        let outcome = if stage == Stage::Runs {
-            Outcome::Failure
-        } else {
-            Outcome::Cancelled
-        };
+        let outcome = if stage == Stage::Runs { Outcome::Failure } else { Outcome::Cancelled };
         let outcome = match outcome {
             Outcome::Cancelled if is_slow(breaker, limits, started_ms, stage) => Outcome::Slow,
             outcome => outcome,

@@ -19,10 +19,7 @@ const HUNG: u32 = 32;
 
 /// A limit as the word has it. What is longer than 49 days is as good as that.
 fn number(ms: u128) -> u64 {
-    u32::try_from(ms)
-        .unwrap_or(u32::MAX)
-        .saturating_add(1)
-        .into()
+    u32::try_from(ms).unwrap_or(u32::MAX).saturating_add(1).into()
 }
 
 impl Limits {
@@ -91,9 +88,7 @@ impl Hung {
         let Some(limit) = limits.hangs_after() else {
             return Poll::Pending;
         };
-        let timer = self
-            .0
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+        let timer = self.0.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
         timer.as_mut().poll(context)
     }
 

@@ -26,17 +26,13 @@ pub(super) fn run<T>(breaker: usize, code: impl FnOnce() -> T) -> T {
         }
     }
     // A thread that is ending has none: its nested calls are rejected.
-    let _ends = RUNNING
-        .try_with(|running| running.borrow_mut().push(breaker))
-        .is_ok()
-        .then_some(Ends);
+    let _ends =
+        RUNNING.try_with(|running| running.borrow_mut().push(breaker)).is_ok().then_some(Ends);
     code()
 }
 
 /// Whether this thread is in the code of a probe of this breaker.
 #[cold]
 pub(super) fn is_running(breaker: usize) -> bool {
-    RUNNING
-        .try_with(|running| running.borrow().contains(&breaker))
-        .unwrap_or(false)
+    RUNNING.try_with(|running| running.borrow().contains(&breaker)).unwrap_or(false)
 }

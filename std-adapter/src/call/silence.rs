@@ -18,11 +18,7 @@ pub(crate) struct Silence {
 impl Silence {
     /// Watches for silence of this length; for none without one.
     pub(crate) const fn new(limit: Option<Duration>) -> Self {
-        Self {
-            limit,
-            timer: None,
-            running: false,
-        }
+        Self { limit, timer: None, running: false }
     }
 
     /// Nothing came. Ready when that went on for as long as it may.
@@ -30,9 +26,7 @@ impl Silence {
         let Some(limit) = self.limit else {
             return Poll::Pending;
         };
-        let timer = self
-            .timer
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
         if !self.running {
             // No sum that overflows: so far away, the timer is as good as none.
             if let Some(end) = tokio::time::Instant::now().checked_add(limit) {

@@ -116,20 +116,15 @@ pub struct LoadError {
 
 impl LoadError {
     fn unread(error: config::ConfigError) -> Self {
-        Self {
-            message: error.to_string(),
-        }
+        Self { message: error.to_string() }
     }
 
     fn refused(error: serde_path_to_error::Error<config::ConfigError>) -> Self {
         let path = error.path().to_string();
         let inner = error.into_inner().to_string();
         // Whoever found the problem named the key already, unless it stands alone.
-        let message = if path == "." || inner.contains(&path) {
-            inner
-        } else {
-            format!("{path}: {inner}")
-        };
+        let message =
+            if path == "." || inner.contains(&path) { inner } else { format!("{path}: {inner}") };
         Self { message }
     }
 }

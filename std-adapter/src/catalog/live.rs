@@ -49,10 +49,7 @@ impl LiveCatalog {
     /// As [`Layers::load`].
     pub fn load(layers: Layers) -> Result<Self, LoadError> {
         let current = Arc::new(layers.load()?);
-        Ok(Self {
-            layers: Arc::new(layers),
-            current: Arc::new(RwLock::new(current)),
-        })
+        Ok(Self { layers: Arc::new(layers), current: Arc::new(RwLock::new(current)) })
     }
 
     /// The catalogue as it stands.
@@ -70,9 +67,7 @@ impl LiveCatalog {
     pub fn builder(&self, name: &str) -> SharedBreakerBuilder {
         let builder = || SharedBreaker::builder().name(name);
         // Never the second: settings are checked as they enter a catalogue.
-        builder()
-            .settings(&self.settings(name))
-            .unwrap_or_else(|_| builder())
+        builder().settings(&self.settings(name)).unwrap_or_else(|_| builder())
     }
 
     /// Reads the layers again. Returns whether anything changed; breakers then have to be told, by

@@ -27,9 +27,7 @@ impl Clock for CoarseClock {
     #[inline]
     fn now_ms(&self) -> u64 {
         // Not `now`, which also stores what it read in a place that all threads share.
-        Instant::now_without_cache_update()
-            .duration_since(Instant::from_ticks(0))
-            .as_millis()
+        Instant::now_without_cache_update().duration_since(Instant::from_ticks(0)).as_millis()
     }
 }
 

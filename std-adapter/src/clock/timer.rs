@@ -57,15 +57,13 @@ fn start() -> u64 {
     static TIMER: Once = Once::new();
     TIMER.call_once(|| {
         // Where it can't be started there is the answer below.
-        let _ = thread::Builder::new()
-            .name("nanobreaker-timer".into())
-            .spawn(|| {
-                loop {
-                    // Relaxed: see above. Never 0, which would stand for a timer that does not run.
-                    NOW_MS.store(CoarseClock.now_ms().max(1), Ordering::Relaxed);
-                    thread::sleep(STEP);
-                }
-            });
+        let _ = thread::Builder::new().name("nanobreaker-timer".into()).spawn(|| {
+            loop {
+                // Relaxed: see above. Never 0, which would stand for a timer that does not run.
+                NOW_MS.store(CoarseClock.now_ms().max(1), Ordering::Relaxed);
+                thread::sleep(STEP);
+            }
+        });
     });
     CoarseClock.now_ms()
 }

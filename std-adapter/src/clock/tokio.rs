@@ -27,9 +27,7 @@ pub struct TokioClock {
 impl TokioClock {
     /// A clock that starts at 0, now.
     pub fn new() -> Self {
-        Self {
-            start: Instant::now(),
-        }
+        Self { start: Instant::now() }
     }
 }
 

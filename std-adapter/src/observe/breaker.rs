@@ -40,8 +40,7 @@ impl MonitoredBreaker {
 
     /// Since when it is watched, by the system's clock.
     pub fn watched_since(&self) -> SystemTime {
-        self.watch()
-            .map_or(SystemTime::UNIX_EPOCH, |watch| watch.since())
+        self.watch().map_or(SystemTime::UNIX_EPOCH, |watch| watch.since())
     }
 
     /// What it did since it is watched. Walks over the stripes: some loads for each processor.

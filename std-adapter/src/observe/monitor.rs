@@ -92,9 +92,7 @@ impl Monitor {
         if breaker.observer().start_watch(watch) {
             let mut watched = self.hub.lock();
             if watched.breakers.len() >= watched.tidy_at {
-                watched
-                    .breakers
-                    .retain(|breaker| breaker.strong_count() > 0);
+                watched.breakers.retain(|breaker| breaker.strong_count() > 0);
                 watched.tidy_at = watched.breakers.len() * 2 + 16;
             }
             watched.breakers.push(Arc::downgrade(breaker.life()));

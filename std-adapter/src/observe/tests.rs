@@ -37,14 +37,8 @@ fn every_call_is_counted_by_how_it_ended() {
     breaker.allow().unwrap().success();
 
     let counts = monitor.find("a").unwrap().counts();
-    let calls = CallCounts {
-        success: 2,
-        slow: 1,
-        failure: 1,
-        slow_failure: 0,
-        ignored: 1,
-        cancelled: 1,
-    };
+    let calls =
+        CallCounts { success: 2, slow: 1, failure: 1, slow_failure: 0, ignored: 1, cancelled: 1 };
     assert_eq!(counts.calls, calls);
     assert_eq!((counts.probes.success, counts.probes.total()), (1, 1));
     assert_eq!((counts.rejections.open, counts.rejections.total()), (1, 1));
@@ -77,10 +71,8 @@ fn the_last_transitions_are_kept_in_order() {
     }
     let recent = monitor.find("a").unwrap().recent();
     assert_eq!(recent.len(), 64);
-    let generations: Vec<_> = recent
-        .iter()
-        .map(|c| c.transition.generation.wrapping_sub(first) % 4_096)
-        .collect();
+    let generations: Vec<_> =
+        recent.iter().map(|c| c.transition.generation.wrapping_sub(first) % 4_096).collect();
     assert_eq!(generations, (137..=200).collect::<Vec<_>>());
     assert_eq!(recent[0].transition.cause, Cause::TripRequested);
     assert!(recent.iter().all(|change| &*change.breaker == "a"));
@@ -135,19 +127,11 @@ fn a_registry_lets_its_breakers_be_watched() {
             .max_breakers(10)
             .build();
     for key in 0..1_000 {
-        registry
-            .get_or_create(&key.to_string())
-            .unwrap()
-            .allow()
-            .unwrap()
-            .success();
+        registry.get_or_create(&key.to_string()).unwrap().allow().unwrap().success();
     }
     let seen = monitor.breakers();
     assert_eq!(seen.len(), registry.len());
-    assert!(
-        seen.iter()
-            .all(|breaker| breaker.counts().calls.success == 1)
-    );
+    assert!(seen.iter().all(|breaker| breaker.counts().calls.success == 1));
 }
 
 #[cfg(feature = "tokio")]
@@ -206,18 +190,9 @@ mod published {
             assert!(breaker.allow().is_err());
             monitor.publish();
             let open = read(&snapshotter);
-            assert_eq!(
-                open["nanobreaker_calls_total breaker=a outcome=success"],
-                1.0
-            );
-            assert_eq!(
-                open["nanobreaker_calls_total breaker=a outcome=failure"],
-                3.0
-            );
-            assert_eq!(
-                open["nanobreaker_rejections_total breaker=a phase=open"],
-                1.0
-            );
+            assert_eq!(open["nanobreaker_calls_total breaker=a outcome=success"], 1.0);
+            assert_eq!(open["nanobreaker_calls_total breaker=a outcome=failure"], 3.0);
+            assert_eq!(open["nanobreaker_rejections_total breaker=a phase=open"], 1.0);
             assert_eq!(open["nanobreaker_phase breaker=a phase=open"], 1.0);
             assert_eq!(open["nanobreaker_phase breaker=a phase=closed"], 0.0);
             assert_eq!(
@@ -225,19 +200,13 @@ mod published {
                       cause=threshold_reached"],
                 1.0
             );
-            assert_eq!(
-                open["nanobreaker_phase_duration_seconds breaker=a phase=closed"],
-                1.0
-            );
+            assert_eq!(open["nanobreaker_phase_duration_seconds breaker=a phase=closed"], 1.0);
 
             clock().advance(10_000);
             breaker.allow().unwrap().success();
             monitor.publish();
             let closed = read(&snapshotter);
-            assert_eq!(
-                closed["nanobreaker_probes_total breaker=a outcome=success"],
-                1.0
-            );
+            assert_eq!(closed["nanobreaker_probes_total breaker=a outcome=success"], 1.0);
             assert_eq!(closed["nanobreaker_phase breaker=a phase=closed"], 1.0);
         });
     }

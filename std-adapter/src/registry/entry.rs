@@ -30,11 +30,7 @@ impl<K> Entry<K> {
             used: AtomicU32::new(epoch.load(Ordering::Relaxed)),
             is_removed: AtomicBool::new(false),
         };
-        Self {
-            breaker,
-            found: Arc::new(found),
-            version: Mutex::new(version),
-        }
+        Self { breaker, found: Arc::new(found), version: Mutex::new(version) }
     }
 
     /// Puts settings in place that were asked for at `version`, unless later ones are there already.

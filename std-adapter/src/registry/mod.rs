@@ -116,9 +116,7 @@ impl<K> RegistryBuilder<K> {
     #[cfg(feature = "monitor")]
     pub fn monitor(mut self, monitor: &Monitor) -> Self {
         let monitor = monitor.clone();
-        self.when_kept = Some(Box::new(move |breaker| {
-            drop(monitor.watch(breaker.clone()))
-        }));
+        self.when_kept = Some(Box::new(move |breaker| drop(monitor.watch(breaker.clone()))));
         self
     }
 
@@ -279,11 +277,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
                 refused.push((key.clone(), error));
             }
         }
-        if refused.is_empty() {
-            Ok(())
-        } else {
-            Err(refused)
-        }
+        if refused.is_empty() { Ok(()) } else { Err(refused) }
     }
 }
 
@@ -391,9 +385,7 @@ impl<K: Hash + Eq + Clone> Inner<K> {
 
 impl<K> Clone for Registry<K> {
     fn clone(&self) -> Self {
-        Self {
-            inner: Arc::clone(&self.inner),
-        }
+        Self { inner: Arc::clone(&self.inner) }
     }
 }
 

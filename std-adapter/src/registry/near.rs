@@ -107,11 +107,7 @@ impl Near {
     /// Remembers what was found, in the first of its pair; what stood there moves to the second.
     #[cold]
     pub(super) fn remember<K: Send + Sync + 'static>(&self, hash: u64, found: Arc<Found<K>>) {
-        let place = Place {
-            registry: self.registry,
-            mark: mark(hash),
-            found: Some(found),
-        };
+        let place = Place { registry: self.registry, mark: mark(hash), found: Some(found) };
         let forgotten = PLACES_HERE.try_with(|places| {
             let mut places = places.try_borrow_mut().ok()?;
             let [first, second] = pair(hash);

@@ -22,14 +22,8 @@ fn registry(max: usize) -> (Registry<u32>, &'static ManualClock) {
 fn a_key_keeps_its_breaker() {
     let (registry, _) = registry(10);
     registry.get_or_create(&1).unwrap().trip();
-    assert_eq!(
-        registry.get_or_create(&1).unwrap().snapshot().phase,
-        Phase::Open
-    );
-    assert_eq!(
-        registry.get_or_create(&2).unwrap().snapshot().phase,
-        Phase::Closed
-    );
+    assert_eq!(registry.get_or_create(&1).unwrap().snapshot().phase, Phase::Open);
+    assert_eq!(registry.get_or_create(&2).unwrap().snapshot().phase, Phase::Closed);
 }
 
 #[test]
@@ -39,11 +33,9 @@ fn threads_that_ask_at_once_get_the_same_breaker() {
         let told = Arc::clone(&trips);
         let registry: Registry<u32> = Registry::builder(move |_| {
             let told = Arc::clone(&told);
-            SharedBreaker::builder()
-                .consecutive(1)
-                .on_transition(move |_| {
-                    told.fetch_add(1, Ordering::Relaxed);
-                })
+            SharedBreaker::builder().consecutive(1).on_transition(move |_| {
+                told.fetch_add(1, Ordering::Relaxed);
+            })
         })
         .build();
         let start = Barrier::new(4);
@@ -51,10 +43,7 @@ fn threads_that_ask_at_once_get_the_same_breaker() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     start.wait();
-                    let _ = registry
-                        .get_or_create(&1)
-                        .unwrap()
-                        .call(|| Err::<(), _>(()));
+                    let _ = registry.get_or_create(&1).unwrap().call(|| Err::<(), _>(()));
                 });
             }
         });
@@ -67,10 +56,7 @@ fn threads_that_ask_at_once_get_the_same_breaker() {
 fn settings_outside_their_limits_are_told_on_first_use() {
     let registry: Registry<u32> =
         Registry::builder(|key| SharedBreaker::builder().max_probes(*key)).build();
-    assert_eq!(
-        registry.get_or_create(&0).unwrap_err().field(),
-        "max_probes"
-    );
+    assert_eq!(registry.get_or_create(&0).unwrap_err().field(), "max_probes");
     assert!(registry.get_or_create(&1).is_ok());
     assert_eq!(registry.len(), 1);
 }
@@ -118,10 +104,7 @@ fn what_an_operator_holds_and_what_is_in_use_is_never_removed() {
     clock.advance(1_000_000);
     registry.sweep();
     assert_eq!(registry.len(), 4);
-    assert_eq!(
-        registry.get_or_create(&3).unwrap().snapshot().phase,
-        Phase::Open
-    );
+    assert_eq!(registry.get_or_create(&3).unwrap().snapshot().phase, Phase::Open);
 }
 
 #[test]
@@ -179,11 +162,7 @@ fn new_settings_reach_every_breaker_without_a_loss() {
     let setting = Arc::clone(&probes);
     let registry: Registry<String> = Registry::builder(move |key: &String| {
         let probes = setting.load(Ordering::Relaxed) as u32;
-        let probes = if key == "odd" {
-            64 * (probes - 1) + 1
-        } else {
-            probes
-        };
+        let probes = if key == "odd" { 64 * (probes - 1) + 1 } else { probes };
         SharedBreaker::builder().max_probes(probes)
     })
     .build();
@@ -192,17 +171,11 @@ fn new_settings_reach_every_breaker_without_a_loss() {
     probes.store(2, Ordering::Relaxed);
     let refused = registry.adjust_all().unwrap_err();
     assert_eq!(refused.len(), 1);
-    assert_eq!(
-        (refused[0].0.as_str(), refused[0].1.field()),
-        ("odd", "max_probes")
-    );
+    assert_eq!((refused[0].0.as_str(), refused[0].1.field()), ("odd", "max_probes"));
     let even = registry.get_or_create("even").unwrap();
     assert_eq!(even.config().max_probes(), 2);
     assert_eq!(even.snapshot().phase, Phase::Open);
-    assert_eq!(
-        registry.get_or_create("odd").unwrap().config().max_probes(),
-        1
-    );
+    assert_eq!(registry.get_or_create("odd").unwrap().config().max_probes(), 1);
 }
 
 #[test]

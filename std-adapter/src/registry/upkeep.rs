@@ -18,19 +18,14 @@ pub(super) struct Upkeep {
 
 impl Upkeep {
     pub(super) fn starting_at(now_ms: u64) -> Self {
-        Self {
-            marks: VecDeque::from([(0, now_ms)]),
-            swept_ms: now_ms,
-            no_room_ms: None,
-        }
+        Self { marks: VecDeque::from([(0, now_ms)]), swept_ms: now_ms, no_room_ms: None }
     }
 
     /// Whether a look for room may find some: else each new key of a full registry would walk over
     /// all of it.
     pub(super) fn may_find_room(&self, now_ms: u64) -> bool {
         // A clock that jumped back waits no longer either.
-        self.no_room_ms
-            .is_none_or(|since| now_ms.wrapping_sub(since) >= RETRY_MS)
+        self.no_room_ms.is_none_or(|since| now_ms.wrapping_sub(since) >= RETRY_MS)
     }
 
     pub(super) fn looked_for_room(&mut self, now_ms: u64, found: bool) {
@@ -55,11 +50,7 @@ impl Upkeep {
             self.marks.pop_front();
         }
         let spaced = |last_ms: u64| now_ms.saturating_sub(last_ms) >= idle_after_ms / MARKS;
-        if self
-            .marks
-            .back()
-            .is_none_or(|(_, last_ms)| spaced(*last_ms))
-        {
+        if self.marks.back().is_none_or(|(_, last_ms)| spaced(*last_ms)) {
             self.marks.push_back((epoch.wrapping_add(1), now_ms));
         }
         idle_before

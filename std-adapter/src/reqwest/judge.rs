@@ -51,9 +51,7 @@ fn by_reqwest_error(error: &reqwest::Error) -> Outcome {
 pub(super) fn retry_after(response: &Response) -> Option<Duration> {
     let status = response.status();
     let asks = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
-    let wait = asks
-        .then(|| parse(response.headers(), SystemTime::now()))
-        .flatten();
+    let wait = asks.then(|| parse(response.headers(), SystemTime::now())).flatten();
     wait.filter(|wait| !wait.is_zero())
 }
 
@@ -64,10 +62,7 @@ fn parse(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         // So many digits that they don't fit ask for the longest time there is.
         return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
-    httpdate::parse_http_date(value)
-        .ok()?
-        .duration_since(now)
-        .ok()
+    httpdate::parse_http_date(value).ok()?.duration_since(now).ok()
 }
 
 #[cfg(test)]
@@ -89,10 +84,7 @@ mod tests {
     #[test]
     fn retry_after_is_seconds_or_a_date() {
         assert_eq!(parsed("120"), Some(Duration::from_secs(120)));
-        assert_eq!(
-            parsed("Sun, 06 Nov 1994 08:50:37 GMT"),
-            Some(Duration::from_secs(60))
-        );
+        assert_eq!(parsed("Sun, 06 Nov 1994 08:50:37 GMT"), Some(Duration::from_secs(60)));
     }
 
     #[test]

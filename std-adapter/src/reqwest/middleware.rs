@@ -44,9 +44,7 @@ enum Breakers {
 impl Breakers {
     fn of(&self, url: &Url) -> std::result::Result<PinnedBreaker, ConfigError> {
         match self {
-            Self::PerHost(hosts) => hosts
-                .get_or_create(&*host(url))
-                .map(|breaker| breaker.hold()),
+            Self::PerHost(hosts) => hosts.get_or_create(&*host(url)).map(|breaker| breaker.hold()),
             Self::Single(breaker) => Ok(breaker.hold()),
         }
     }
@@ -101,10 +99,7 @@ impl BreakerMiddleware {
     }
 
     fn new(breakers: Breakers) -> Self {
-        Self {
-            breakers: Arc::new(breakers),
-            classify: Arc::new(by_table),
-        }
+        Self { breakers: Arc::new(breakers), classify: Arc::new(by_table) }
     }
 
     /// Judges each request by what `classifier` makes of its result. `Retry-After` is heeded as
@@ -138,10 +133,7 @@ impl BreakerMiddleware {
 
 impl Clone for BreakerMiddleware {
     fn clone(&self) -> Self {
-        Self {
-            breakers: Arc::clone(&self.breakers),
-            classify: Arc::clone(&self.classify),
-        }
+        Self { breakers: Arc::clone(&self.breakers), classify: Arc::clone(&self.classify) }
     }
 }
 

@@ -60,10 +60,7 @@ impl SharedBreakerBuilder {
     /// Trips on `threshold` failures (at most 65) within a time: see
     /// [`Failures`](nanobreaker_core::window::Failures).
     pub fn failures(self, threshold: u32, within: Duration) -> Self {
-        self.window(WindowSettings::Failures {
-            threshold,
-            within_ms: millis(within),
-        })
+        self.window(WindowSettings::Failures { threshold, within_ms: millis(within) })
     }
 
     /// Trips on `threshold` failures in a row: see
@@ -90,11 +87,7 @@ impl SharedBreakerBuilder {
     /// Trips when so many of the calls of the last `span` failed, counted in `buckets` (at most 32): see
     /// [`Time`](nanobreaker_core::window::Time).
     pub fn failure_rate_of_time(self, span: Duration, buckets: u32, rate: Rate) -> Self {
-        self.window(WindowSettings::Time {
-            span_ms: millis(span),
-            buckets,
-            rate,
-        })
+        self.window(WindowSettings::Time { span_ms: millis(span), buckets, rate })
     }
 
     /// Trips on evidence that the dependency is broken: see
@@ -125,11 +118,7 @@ impl SharedBreakerBuilder {
     /// Trips also when so many of the calls of the last `span` were slow. Slow calls are then no
     /// failures.
     pub fn slow_rate_of_time(self, span: Duration, buckets: u32, rate: Rate) -> Self {
-        self.slow_window(WindowSettings::Time {
-            span_ms: millis(span),
-            buckets,
-            rate,
-        })
+        self.slow_window(WindowSettings::Time { span_ms: millis(span), buckets, rate })
     }
 
     /// A call that still runs after this long is judged a failure at that moment: see
@@ -266,10 +255,9 @@ impl SharedBreakerBuilder {
     /// The settings, checked, with every default.
     pub(super) fn checked(&self) -> Result<Settings, ConfigError> {
         let mut settings = self.settings;
-        for (field, limit) in [
-            ("slow_after_ms", settings.slow_after_ms),
-            ("hung_after_ms", settings.hung_after_ms),
-        ] {
+        for (field, limit) in
+            [("slow_after_ms", settings.slow_after_ms), ("hung_after_ms", settings.hung_after_ms)]
+        {
             let longest = Config::MAX_DURATION_MS;
             if let Some(ms) = limit
                 && !(1..=longest).contains(&ms)

@@ -61,10 +61,7 @@ pub struct SharedClock {
 
 impl SharedClock {
     pub(super) fn new(source: Source) -> Self {
-        Self {
-            number: AtomicU8::new(source.number()),
-            source: RwLock::new(source),
-        }
+        Self { number: AtomicU8::new(source.number()), source: RwLock::new(source) }
     }
 
     /// Puts another clock in place. For a slot that nobody has.
@@ -77,11 +74,7 @@ impl SharedClock {
 
     #[cold]
     fn read_own(&self) -> u64 {
-        let source = self
-            .source
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let source = self.source.read().unwrap_or_else(PoisonError::into_inner).clone();
         match source {
             Source::Coarse => CoarseClock.now_ms(),
             Source::Timer => TimerClock.now_ms(),

@@ -27,9 +27,7 @@ impl Deref for PinnedBreaker {
 
 impl fmt::Debug for PinnedBreaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PinnedBreaker")
-            .field(&self.slot.breaker)
-            .finish()
+        f.debug_tuple("PinnedBreaker").field(&self.slot.breaker).finish()
     }
 }
 
@@ -53,11 +51,7 @@ impl BreakerRef {
 
     #[inline]
     fn pinned(&self) -> PinnedBreaker {
-        if self.is_alive() {
-            PinnedBreaker { slot: self.slot }
-        } else {
-            nobodys()
-        }
+        if self.is_alive() { PinnedBreaker { slot: self.slot } } else { nobodys() }
     }
 }
 

@@ -63,10 +63,7 @@ impl Listeners {
     }
 
     fn told(&self) -> Told {
-        self.told
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.told.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -44,10 +44,7 @@ impl SharedBreaker {
     }
 
     fn new(life: slot::Life) -> Self {
-        Self {
-            slot: life.slot,
-            life: Arc::new(life),
-        }
+        Self { slot: life.slot, life: Arc::new(life) }
     }
 
     /// Its name; empty unless the builder was given one.

@@ -90,11 +90,7 @@ impl Life {
         let seed = RandomState::new().hash_one(std::ptr::from_ref(slot).addr());
         slot.breaker.seed(seed as u32);
         slot.breaker.observer().replace(told);
-        Ok(Self {
-            slot,
-            name,
-            settings: Mutex::new(settings),
-        })
+        Ok(Self { slot, name, settings: Mutex::new(settings) })
     }
 
     fn lock(&self) -> MutexGuard<'_, Settings> {

@@ -76,18 +76,9 @@ fn settings_are_read_back_as_they_were_put() {
 #[test]
 fn limits_of_calls_that_can_not_be_are_refused() {
     for (builder, field) in [
-        (
-            SharedBreaker::builder().slow_after(Duration::ZERO),
-            "slow_after_ms",
-        ),
-        (
-            SharedBreaker::builder().slow_after(Duration::MAX),
-            "slow_after_ms",
-        ),
-        (
-            SharedBreaker::builder().hung_after(Duration::ZERO),
-            "hung_after_ms",
-        ),
+        (SharedBreaker::builder().slow_after(Duration::ZERO), "slow_after_ms"),
+        (SharedBreaker::builder().slow_after(Duration::MAX), "slow_after_ms"),
+        (SharedBreaker::builder().hung_after(Duration::ZERO), "hung_after_ms"),
     ] {
         assert_eq!(builder.build().unwrap_err().field(), field);
     }
@@ -146,10 +137,7 @@ fn listeners_hear_of_a_permit_that_is_dropped_while_a_panic_unwinds() {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         breaker.call(|| -> Result<(), ()> { panic!("the call") })
     }));
-    assert_eq!(
-        (breaker.phase(), heard.load(Ordering::Relaxed)),
-        (Phase::Open, 1)
-    );
+    assert_eq!((breaker.phase(), heard.load(Ordering::Relaxed)), (Phase::Open, 1));
     // Probes given up, by permits that are dropped while a panic unwinds.
     clock().advance(10_000);
     let gives_up = || {
@@ -159,11 +147,7 @@ fn listeners_hear_of_a_permit_that_is_dropped_while_a_panic_unwinds() {
     while breaker.phase() != Phase::Open || breaker.snapshot().streak == 0 {
         let _ = catch_unwind(AssertUnwindSafe(gives_up));
     }
-    assert_eq!(
-        heard.load(Ordering::Relaxed),
-        3,
-        "half-open, and open again"
-    );
+    assert_eq!(heard.load(Ordering::Relaxed), 3, "half-open, and open again");
 }
 
 #[test]
@@ -179,11 +163,7 @@ fn a_slot_is_used_again_and_calls_of_its_last_life_say_nothing() {
     assert!(reference.is_alive());
     drop(twin);
     assert!(!reference.is_alive());
-    assert_eq!(
-        Arc::strong_count(&heard),
-        1,
-        "what listeners hold is gone at once"
-    );
+    assert_eq!(Arc::strong_count(&heard), 1, "what listeners hold is gone at once");
     let mut lives = Vec::new();
     let next = loop {
         let next = builder().build().unwrap();
@@ -196,14 +176,8 @@ fn a_slot_is_used_again_and_calls_of_its_last_life_say_nothing() {
     let _ = late.record(token, Outcome::Failure);
     assert_eq!(next.phase(), Phase::Closed);
     next.allow().unwrap().failure();
-    assert_eq!(
-        (next.phase(), heard.load(Ordering::Relaxed)),
-        (Phase::Open, 0)
-    );
-    assert!(
-        reference.call(|| Ok::<_, ()>(1)).is_ok(),
-        "there is no breaker to ask"
-    );
+    assert_eq!((next.phase(), heard.load(Ordering::Relaxed)), (Phase::Open, 0));
+    assert!(reference.call(|| Ok::<_, ()>(1)).is_ok(), "there is no breaker to ask");
 }
 
 #[test]

@@ -32,10 +32,7 @@ impl<C: ClassifyEos> End<C> {
         match self {
             Self::Decided(outcome) => outcome,
             Self::Fine => Outcome::Success,
-            Self::ByTrailers {
-                classifier,
-                needs_status,
-            } => {
+            Self::ByTrailers { classifier, needs_status } => {
                 let has_status = trailers.is_some_and(has_grpc_status);
                 match classifier.classify_eos(trailers) {
                     Ok(()) if has_status || !needs_status => Outcome::Success,
@@ -90,11 +87,7 @@ impl<T: Body, B: CallExt, C: ClassifyEos> GuardedBody<T, B, C> {
         } else {
             Some((held, end))
         };
-        Self {
-            body,
-            silence: Silence::new(silent_after),
-            under_way,
-        }
+        Self { body, silence: Silence::new(silent_after), under_way }
     }
 }
 
@@ -111,9 +104,8 @@ impl<T: Body, B: CallExt, C: ClassifyEos> Body for GuardedBody<T, B, C> {
             return this.body.poll_frame(context);
         };
         // If this panics, the permit is spent as the stack unwinds.
-        let poll = held.poll_part(context, this.silence, |context| {
-            this.body.as_mut().poll_frame(context)
-        });
+        let poll =
+            held.poll_part(context, this.silence, |context| this.body.as_mut().poll_frame(context));
         match &poll {
             Poll::Ready(None) => held.spend(end.outcome(None)),
             Poll::Ready(Some(Err(_))) => held.spend(Outcome::Failure),

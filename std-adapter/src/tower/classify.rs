@@ -48,20 +48,14 @@ pub fn grpc_failures() -> GrpcErrorsAsFailures {
         GrpcCode::Unauthenticated,
     ]
     .into_iter()
-    .fold(
-        GrpcErrorsAsFailures::new(),
-        GrpcErrorsAsFailures::with_success,
-    )
+    .fold(GrpcErrorsAsFailures::new(), GrpcErrorsAsFailures::with_success)
 }
 
 impl<B> BreakerLayer<B, ByClassifier<ServerErrors>> {
     /// A layer for HTTP services: 5xx and errors are failures, judged when the response's head is
     /// there. The response stays as it is.
     pub const fn http(breaker: B) -> Self {
-        Self {
-            breaker,
-            judge: ByClassifier(ServerErrors),
-        }
+        Self { breaker, judge: ByClassifier(ServerErrors) }
     }
 }
 
@@ -138,10 +132,7 @@ impl<B, K> BreakerLayer<B, ByClassifier<K>> {
         let ByClassifier(classifier) = self.judge;
         BreakerLayer {
             breaker: self.breaker,
-            judge: UntilBodyEnds {
-                classifier,
-                silent_after: None,
-            },
+            judge: UntilBodyEnds { classifier, silent_after: None },
         }
     }
 }
@@ -236,10 +227,7 @@ impl<C: ClassifyResponse> HttpCall<C> {
             ClassifiedResponse::Ready(Ok(())) if self.until_body_ends => End::Fine,
             ClassifiedResponse::Ready(Ok(())) => End::Decided(Outcome::Success),
             ClassifiedResponse::RequiresEos(classifier) if !response.status().is_server_error() => {
-                End::ByTrailers {
-                    classifier,
-                    needs_status,
-                }
+                End::ByTrailers { classifier, needs_status }
             }
             _ => End::Decided(Outcome::Failure),
         }

@@ -53,11 +53,7 @@ impl<F, B: CallExt, J> BreakerFuture<F, B, J> {
 
     #[cold]
     pub(super) const fn rejected(rejected: Rejected) -> Self {
-        Self {
-            state: State::Rejected {
-                rejected: Some(rejected),
-            },
-        }
+        Self { state: State::Rejected { rejected: Some(rejected) } }
     }
 }
 
@@ -78,12 +74,7 @@ where
                 };
                 return Poll::Ready(Err(CallError::Rejected(rejected)));
             }
-            Project::Calling {
-                call,
-                held,
-                judge,
-                hung,
-            } => (call, held, judge, hung),
+            Project::Calling { call, held, judge, hung } => (call, held, judge, hung),
         };
         let Some(under_way) = held.as_mut() else {
             polled_again();

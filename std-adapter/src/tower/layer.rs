@@ -33,10 +33,7 @@ pub struct BreakerLayer<B, J = ByClassifier> {
 impl<B> BreakerLayer<B> {
     /// A layer whose services' `Ok` are successes, and `Err` failures.
     pub const fn new(breaker: B) -> Self {
-        Self {
-            breaker,
-            judge: ByClassifier(crate::ByResult),
-        }
+        Self { breaker, judge: ByClassifier(crate::ByResult) }
     }
 }
 
@@ -65,10 +62,7 @@ impl<B, J> BreakerLayer<B, J> {
     }
 
     pub(super) fn judged<K>(self, judge: K) -> BreakerLayer<B, K> {
-        BreakerLayer {
-            breaker: self.breaker,
-            judge,
-        }
+        BreakerLayer { breaker: self.breaker, judge }
     }
 }
 

@@ -29,12 +29,7 @@ impl<S: Clone, B: Clone, J: Clone> Clone for BreakerService<S, B, J> {
 
 impl<S, B, J> BreakerService<S, B, J> {
     pub(super) const fn new(inner: S, breaker: B, judge: J) -> Self {
-        Self {
-            inner,
-            breaker,
-            judge,
-            rejected_early: None,
-        }
+        Self { inner, breaker, judge, rejected_early: None }
     }
 
     /// The breaker, for operators.

@@ -48,14 +48,7 @@ impl CallCounts {
 
 impl From<[u64; OUTCOMES]> for CallCounts {
     fn from([success, slow, failure, slow_failure, ignored, cancelled]: [u64; OUTCOMES]) -> Self {
-        Self {
-            success,
-            slow,
-            failure,
-            slow_failure,
-            ignored,
-            cancelled,
-        }
+        Self { success, slow, failure, slow_failure, ignored, cancelled }
     }
 }
 
@@ -120,10 +113,7 @@ impl Counts {
     /// What was counted since there was `before`.
     pub(super) fn since(self, before: Self) -> Self {
         let less = |now: CallCounts, before: CallCounts| {
-            let (now, before) = (
-                <[u64; OUTCOMES]>::from(now),
-                <[u64; OUTCOMES]>::from(before),
-            );
+            let (now, before) = (<[u64; OUTCOMES]>::from(now), <[u64; OUTCOMES]>::from(before));
             CallCounts::from(std::array::from_fn(|i| now[i].saturating_sub(before[i])))
         };
         let (now, was) = (self.rejections, before.rejections);
@@ -205,12 +195,7 @@ impl Meter {
         Counts {
             calls: CallCounts::from(self.sum(|stripe| &stripe.calls)),
             probes: CallCounts::from(self.sum(|stripe| &stripe.probes)),
-            rejections: RejectionCounts {
-                open,
-                half_open,
-                recovering,
-                isolated,
-            },
+            rejections: RejectionCounts { open, half_open, recovering, isolated },
         }
     }
 

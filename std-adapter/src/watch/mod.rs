@@ -90,10 +90,7 @@ impl Watch {
     /// Publishes what was counted since this was done last.
     #[cfg(feature = "metrics")]
     pub(crate) fn publish_counts(&self) {
-        let mut published = self
-            .published
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
         let counts = self.counts();
         series::counts(&self.name, counts, *published);
         *published = counts;

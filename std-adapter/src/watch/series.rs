@@ -30,20 +30,10 @@ const PHASES: [Phase; 6] = [
 pub fn describe_metrics() {
     describe_counter!(CALLS, "Calls that were made, by how they ended.");
     describe_counter!(PROBES, "Probes of half-open breakers, by how they ended.");
-    describe_counter!(
-        REJECTIONS,
-        "Calls that were rejected, by the breaker's phase."
-    );
+    describe_counter!(REJECTIONS, "Calls that were rejected, by the breaker's phase.");
     describe_counter!(TRANSITIONS, "Transitions of breakers.");
-    describe_gauge!(
-        PHASE,
-        "1 for the phase that a breaker is in, 0 for the others."
-    );
-    describe_histogram!(
-        PHASE_DURATION,
-        Unit::Seconds,
-        "How long breakers stayed in a phase."
-    );
+    describe_gauge!(PHASE, "1 for the phase that a breaker is in, 0 for the others.");
+    describe_histogram!(PHASE_DURATION, Unit::Seconds, "How long breakers stayed in a phase.");
 }
 
 /// The phase that a breaker is in; `None` where it is gone.

@@ -41,9 +41,7 @@ fn breaker(failures: u32) -> SharedBreakerBuilder {
 }
 
 fn client(middleware: &Middleware) -> ClientWithMiddleware {
-    ClientBuilder::new(reqwest::Client::new())
-        .with(middleware.clone())
-        .build()
+    ClientBuilder::new(reqwest::Client::new()).with(middleware.clone()).build()
 }
 
 /// A server that answers with the status that the path names, and counts its requests.
@@ -90,15 +88,9 @@ impl Server {
 }
 
 async fn get(client: &ClientWithMiddleware, url: String) -> Result<StatusCode, Error> {
-    client
-        .get(url)
-        .send()
-        .await
-        .map(|response| response.status())
+    client.get(url).send().await.map(|response| response.status())
 }
 
 async fn is_rejected(client: &ClientWithMiddleware, url: String) -> bool {
-    get(client, url)
-        .await
-        .is_err_and(|error| rejection(&error).is_some())
+    get(client, url).await.is_err_and(|error| rejection(&error).is_some())
 }

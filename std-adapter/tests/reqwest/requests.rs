@@ -52,9 +52,7 @@ async fn a_refused_connection_is_a_failure() {
     let host = listener.local_addr().unwrap().to_string();
     drop(listener);
     let middleware = per_host(1);
-    let error = get(&client(&middleware), format!("http://{host}/"))
-        .await
-        .unwrap_err();
+    let error = get(&client(&middleware), format!("http://{host}/")).await.unwrap_err();
     assert!(error.is_connect());
     let breaker = middleware.breaker(&host).unwrap();
     assert_eq!(breaker.snapshot().phase, Phase::Open);
@@ -66,9 +64,8 @@ async fn a_timeout_is_a_failure() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let host = listener.local_addr().unwrap().to_string();
     let middleware = per_host(1);
-    let request = client(&middleware)
-        .get(format!("http://{host}/"))
-        .timeout(Duration::from_millis(20));
+    let request =
+        client(&middleware).get(format!("http://{host}/")).timeout(Duration::from_millis(20));
     assert!(request.send().await.unwrap_err().is_timeout());
     let breaker = middleware.breaker(&host).unwrap();
     assert_eq!(breaker.snapshot().phase, Phase::Open);
@@ -81,9 +78,7 @@ async fn redirects_in_a_circle_say_nothing_about_the_host() {
     let app = Router::new().fallback(async || axum::response::Redirect::to("/again"));
     tokio::spawn(async { axum::serve(listener, app).await });
     let middleware = per_host(1);
-    let error = get(&client(&middleware), format!("http://{host}/"))
-        .await
-        .unwrap_err();
+    let error = get(&client(&middleware), format!("http://{host}/")).await.unwrap_err();
     assert!(error.is_redirect());
     let breaker = middleware.breaker(&host).unwrap();
     assert_eq!(breaker.snapshot().phase, Phase::Closed);
@@ -164,18 +159,14 @@ async fn a_request_that_is_dropped_gives_the_probes_place_back() {
 #[tokio::test]
 async fn a_wrong_configuration_fails_the_request_and_says_what_is_wrong() {
     let middleware: Middleware = BreakerMiddleware::per_host(|_| breaker(0));
-    let error = get(&client(&middleware), "http://127.0.0.1:1/".into())
-        .await
-        .unwrap_err();
+    let error = get(&client(&middleware), "http://127.0.0.1:1/".into()).await.unwrap_err();
     assert!(error.to_string().contains("threshold"), "{error}");
 }
 
 #[tokio::test]
 async fn a_registry_of_ones_own_bounds_the_hosts_and_can_be_looked_at() {
     let (first, second) = (Server::start().await, Server::start().await);
-    let hosts = Registry::builder(|_: &String| breaker(1))
-        .max_breakers(1)
-        .build();
+    let hosts = Registry::builder(|_: &String| breaker(1)).max_breakers(1).build();
     let middleware = BreakerMiddleware::with_registry(hosts.clone());
     let client = client(&middleware);
     for server in [&first, &second] {

@@ -72,10 +72,8 @@ async fn each_route_has_its_own_breaker_or_all_share_one() {
 async fn another_answer_can_stand_in() {
     let breaker = manual_breaker();
     breaker.trip();
-    let layers = (
-        AnswerLayer::with(|_| "yesterday's"),
-        BreakerLayer::http(breaker).until_body_ends(),
-    );
+    let layers =
+        (AnswerLayer::with(|_| "yesterday's"), BreakerLayer::http(breaker).until_body_ends());
     let app = Router::new().route("/", route(&status_of(200)).layer(layers));
     let answer = reqwest::get(serve(app).await).await.unwrap();
     assert_eq!(answer.status(), 200);
@@ -87,10 +85,7 @@ async fn a_body_judged_to_its_end_reaches_the_client_whole() {
     let breaker = manual_breaker();
     breaker.trip();
     clock().advance(10_000);
-    let layers = (
-        AnswerLayer::new(),
-        BreakerLayer::http(breaker.clone()).until_body_ends(),
-    );
+    let layers = (AnswerLayer::new(), BreakerLayer::http(breaker.clone()).until_body_ends());
     let app = Router::new().route("/", get(async || "x".repeat(100_000)).layer(layers));
     let answer = reqwest::get(serve(app).await).await.unwrap();
     assert_eq!(answer.text().await.unwrap().len(), 100_000);
@@ -100,9 +95,7 @@ async fn a_body_judged_to_its_end_reaches_the_client_whole() {
 #[tokio::test]
 async fn a_handler_returns_the_error_of_a_guarded_call() {
     async fn handler(breaker: SharedBreaker) -> Result<(), CallError<StatusCode>> {
-        breaker
-            .call_async(async { Err(StatusCode::IM_A_TEAPOT) })
-            .await
+        breaker.call_async(async { Err(StatusCode::IM_A_TEAPOT) }).await
     }
     let breaker = manual_breaker();
     let app = Router::new().route("/", get(move || handler(breaker.clone())));

@@ -176,10 +176,7 @@ async fn a_body_that_falls_silent_is_a_failure_while_its_reader_waits_on() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_goes_on_for_long_is_not_slow() {
-    let breaker = builder()
-        .slow_after(Duration::from_millis(100))
-        .build()
-        .unwrap();
+    let breaker = builder().slow_after(Duration::from_millis(100)).build().unwrap();
     let (sender, mut body) = streaming(&breaker).await;
     sleep(Duration::from_secs(60)).await;
     drop(sender);
@@ -189,20 +186,12 @@ async fn a_stream_that_goes_on_for_long_is_not_slow() {
 
 #[tokio::test(start_paused = true)]
 async fn a_head_that_came_late_is_slow_however_well_the_body_ends() {
-    let breaker = builder()
-        .slow_after(Duration::from_millis(100))
-        .build()
-        .unwrap();
+    let breaker = builder().slow_after(Duration::from_millis(100)).build().unwrap();
     let late = service_fn(|()| async {
         sleep(Duration::from_millis(101)).await;
         Ok::<_, Infallible>(Response::new(Full::new(b"all" as Bytes)))
     });
-    let mut body = layer(&breaker)
-        .layer(late)
-        .oneshot(())
-        .await
-        .unwrap()
-        .into_body();
+    let mut body = layer(&breaker).layer(late).oneshot(()).await.unwrap().into_body();
     assert_eq!(phase(&breaker), Phase::Closed);
     body.frame().await.unwrap().unwrap();
     assert_eq!(phase(&breaker), Phase::Open);
@@ -215,9 +204,7 @@ async fn a_closure_judges_the_head_and_then_the_body_decides() {
         Ok(response) if response.status() == StatusCode::NOT_FOUND => Outcome::Ignored,
         _ => Outcome::Success,
     };
-    let layer = BreakerLayer::new(breaker.clone())
-        .classify(judge)
-        .until_body_ends();
+    let layer = BreakerLayer::new(breaker.clone()).classify(judge).until_body_ends();
     let (sender, body) = Channel::new(1);
     let mut body = Some(body);
     let respond = move |()| std::future::ready(Ok(Response::new(body.take().unwrap())));

@@ -77,9 +77,7 @@ macro_rules! channel_to {
 macro_rules! guarded {
     ($channel:expr, $breaker:expr) => {
         HealthClient::new(
-            ServiceBuilder::new()
-                .layer(BreakerLayer::grpc($breaker.clone()))
-                .service($channel),
+            ServiceBuilder::new().layer(BreakerLayer::grpc($breaker.clone())).service($channel),
         )
     };
 }
@@ -96,10 +94,7 @@ async fn the_status_in_the_trailers_of_a_real_server_judges_the_call() {
     assert_eq!(phase(&breaker), Phase::Closed);
 
     service.set(Code::Internal);
-    assert_eq!(
-        client.check(request()).await.unwrap_err().code(),
-        Code::Internal
-    );
+    assert_eq!(client.check(request()).await.unwrap_err().code(), Code::Internal);
     assert_eq!(phase(&breaker), Phase::Open);
     let rejected = client.check(request()).await.unwrap_err();
     assert_ne!(rejected.code(), Code::Internal, "{rejected:?}");
@@ -123,19 +118,12 @@ async fn answers_to_wrong_requests_do_not_trip_it() {
 
 #[tokio::test]
 async fn a_probes_stream_is_judged_by_its_first_message_and_then_by_its_trailers() {
-    for (code, then) in [
-        (Code::Unavailable, Phase::Open),
-        (Code::NotFound, Phase::Closed),
-    ] {
+    for (code, then) in [(Code::Unavailable, Phase::Open), (Code::NotFound, Phase::Closed)] {
         let breaker = probing();
         let mut client = guarded!(channel_to!(Scripted::new(code)), breaker);
         let mut messages = client.watch(request()).await.unwrap().into_inner();
         messages.next().await.unwrap().unwrap();
-        assert_eq!(
-            phase(&breaker),
-            Phase::Closed,
-            "the first message decides a probe"
-        );
+        assert_eq!(phase(&breaker), Phase::Closed, "the first message decides a probe");
         let end = messages.next().await.unwrap().unwrap_err();
         assert_eq!((end.code(), phase(&breaker)), (code, then));
     }
@@ -181,15 +169,9 @@ async fn answers_by_a_proxy(status: axum::http::StatusCode) {
 #[tokio::test]
 async fn a_server_behind_a_breaker_tells_its_clients_that_it_is_unavailable() {
     let (breaker, service) = (manual_breaker(), Scripted::new(Code::Internal));
-    let layers = (
-        nanobreaker::axum::AnswerLayer::grpc(),
-        BreakerLayer::grpc(breaker.clone()),
-    );
+    let layers = (nanobreaker::axum::AnswerLayer::grpc(), BreakerLayer::grpc(breaker.clone()));
     let mut client = HealthClient::new(channel_to!(service, layers));
-    assert_eq!(
-        client.check(request()).await.unwrap_err().code(),
-        Code::Internal
-    );
+    assert_eq!(client.check(request()).await.unwrap_err().code(), Code::Internal);
     let rejected = client.check(request()).await.unwrap_err();
     assert_eq!(rejected.code(), Code::Unavailable);
     let pushback = rejected.metadata().get("grpc-retry-pushback-ms");

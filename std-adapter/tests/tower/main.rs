@@ -15,9 +15,7 @@ fn breaker() -> SharedBreaker {
 }
 
 fn builder() -> SharedBreakerBuilder {
-    SharedBreaker::builder()
-        .consecutive(1)
-        .clock(TokioClock::new())
+    SharedBreaker::builder().consecutive(1).clock(TokioClock::new())
 }
 
 fn phase(breaker: &SharedBreaker) -> Phase {

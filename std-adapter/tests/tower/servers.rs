@@ -22,11 +22,7 @@ pub(crate) fn clock() -> &'static ManualClock {
 }
 
 pub(crate) fn manual_breaker() -> SharedBreaker {
-    SharedBreaker::builder()
-        .consecutive(1)
-        .clock(clock())
-        .build()
-        .unwrap()
+    SharedBreaker::builder().consecutive(1).clock(clock()).build().unwrap()
 }
 
 pub(crate) fn phase(breaker: &SharedBreaker) -> Phase {

@@ -34,10 +34,7 @@ async fn ok_is_a_success_and_err_a_failure_and_then_calls_are_rejected() {
     let failed = service.ready().await.unwrap().call(Err("down")).await;
     assert_eq!(failed, Err(CallError::Failed("down")));
     let rejected = service.ready().await.unwrap().call(Ok(1)).await;
-    assert_eq!(
-        rejected.unwrap_err().retry_after(),
-        Some(Duration::from_secs(10))
-    );
+    assert_eq!(rejected.unwrap_err().retry_after(), Some(Duration::from_secs(10)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,13 +119,7 @@ async fn a_panic_in_call_is_a_failure() {
 #[tokio::test(start_paused = true)]
 async fn a_panic_in_the_future_is_a_failure() {
     let breaker = breaker();
-    let broken = |()| async {
-        if true {
-            panic!("broken")
-        } else {
-            Answer::Ok(1)
-        }
-    };
+    let broken = |()| async { if true { panic!("broken") } else { Answer::Ok(1) } };
     let service = BreakerLayer::new(breaker.clone()).layer_fn(broken);
     let task = tokio::spawn(service.oneshot(()));
     assert!(task.await.unwrap_err().is_panic());
@@ -137,10 +128,7 @@ async fn a_panic_in_the_future_is_a_failure() {
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_call_is_a_failure_where_no_rate_of_slow_calls_judges_it() {
-    let breaker = builder()
-        .slow_after(Duration::from_millis(100))
-        .build()
-        .unwrap();
+    let breaker = builder().slow_after(Duration::from_millis(100)).build().unwrap();
     let service = BreakerLayer::new(breaker.clone()).layer_fn(|ms| async move {
         sleep(Duration::from_millis(ms)).await;
         Answer::Ok(1)
@@ -153,10 +141,7 @@ async fn a_slow_call_is_a_failure_where_no_rate_of_slow_calls_judges_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hung_call_trips_before_it_returns() {
-    let breaker = builder()
-        .hung_after(Duration::from_secs(1))
-        .build()
-        .unwrap();
+    let breaker = builder().hung_after(Duration::from_secs(1)).build().unwrap();
     let service = BreakerLayer::new(breaker.clone()).layer_fn(|()| async {
         sleep(Duration::from_secs(5)).await;
         Answer::Ok(1)
@@ -179,13 +164,7 @@ async fn a_timeout_behind_the_breaker_is_a_failure_and_errors_can_be_boxes() {
         .service_fn(|()| pending::<Answer>());
     let error = service.clone().oneshot(()).await.unwrap_err();
     assert!(error.is::<tower::timeout::error::Elapsed>());
-    assert!(
-        service
-            .oneshot(())
-            .await
-            .unwrap_err()
-            .is::<nanobreaker::Rejected>()
-    );
+    assert!(service.oneshot(()).await.unwrap_err().is::<nanobreaker::Rejected>());
 }
 
 /// Fails as it gets ready.
@@ -244,9 +223,7 @@ async fn an_open_breaker_rejects_at_once_although_the_service_behind_is_not_read
     let limited = tower::ServiceBuilder::new()
         .layer(BreakerLayer::new(breaker.clone()))
         .concurrency_limit(1)
-        .service(service_fn(|()| {
-            std::future::pending::<Result<(), Infallible>>()
-        }));
+        .service(service_fn(|()| std::future::pending::<Result<(), Infallible>>()));
     let mut first = limited.clone();
     let _under_way = first.ready().await.unwrap().call(());
     let mut second = limited.clone();
@@ -259,9 +236,5 @@ async fn an_open_breaker_rejects_at_once_although_the_service_behind_is_not_read
     advance(Duration::from_secs(10)).await;
     let waits = tokio::time::timeout(Duration::from_secs(1), second.ready());
     assert!(waits.await.is_err());
-    assert_eq!(
-        breaker.snapshot().in_flight,
-        0,
-        "no place is held meanwhile"
-    );
+    assert_eq!(breaker.snapshot().in_flight, 0, "no place is held meanwhile");
 }

@@ -46,10 +46,7 @@ impl<F> CounterFn<F> {
     ///
     /// It shows the counter's own value, in milliseconds, until the counter first wraps.
     pub const fn new(read: F, hertz: NonZeroU32) -> Self {
-        Self {
-            counter: TickClock::new(read, NonZeroU32::MIN),
-            hertz,
-        }
+        Self { counter: TickClock::new(read, NonZeroU32::MIN), hertz }
     }
 }
 

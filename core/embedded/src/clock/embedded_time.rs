@@ -27,13 +27,8 @@ pub struct EmbeddedTimeClock<C> {
 impl<C> EmbeddedTimeClock<C> {
     /// A clock over `clock`.
     pub const fn new(clock: C) -> Self {
-        let source = RawTicks {
-            clock,
-            last: AtomicU32::new(0),
-        };
-        Self {
-            counter: TickClock::new(source, NonZeroU32::MIN),
-        }
+        let source = RawTicks { clock, last: AtomicU32::new(0) };
+        Self { counter: TickClock::new(source, NonZeroU32::MIN) }
     }
 }
 
@@ -96,11 +91,7 @@ where
             self.counter.ticks()
         };
         let tick = C::SCALING_FACTOR;
-        ticks_to_ms(
-            ticks,
-            (*tick.numerator()).into(),
-            (*tick.denominator()).into(),
-        )
+        ticks_to_ms(ticks, (*tick.numerator()).into(), (*tick.denominator()).into())
     }
 }
 
@@ -136,9 +127,7 @@ mod tests {
     timer!(u64);
 
     fn timer<T>(ticks: T) -> EmbeddedTimeClock<Timer<T>> {
-        EmbeddedTimeClock::new(Timer {
-            ticks: Cell::new(Some(ticks)),
-        })
+        EmbeddedTimeClock::new(Timer { ticks: Cell::new(Some(ticks)) })
     }
 
     #[test]

@@ -6,9 +6,7 @@ pub(crate) const fn ticks_to_ms(ticks: u64, numerator: u64, denominator: u64) ->
     let denominator = if denominator == 0 { 1 } else { denominator };
     let ms_numerator = numerator.wrapping_mul(1_000);
     let (whole, rest) = (ticks / denominator, ticks % denominator);
-    whole
-        .wrapping_mul(ms_numerator)
-        .wrapping_add(rest.wrapping_mul(ms_numerator) / denominator)
+    whole.wrapping_mul(ms_numerator).wrapping_add(rest.wrapping_mul(ms_numerator) / denominator)
 }
 
 #[cfg(test)]

@@ -44,11 +44,7 @@ impl<T, D> Bounded<T, D> {
 
     /// Each call of `inner` ends within `limit` microseconds.
     pub const fn within_us(limit: u32, inner: T, delay: D) -> Self {
-        Self {
-            inner,
-            delay,
-            limit_us: limit,
-        }
+        Self { inner, delay, limit_us: limit }
     }
 
     /// What is bounded, for calls that take as long as they take.

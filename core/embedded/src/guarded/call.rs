@@ -15,11 +15,7 @@ impl<B: CircuitBreaker> Call<B> {
     /// The call that `token` admitted; `if_dropped` is its outcome unless it comes to its end.
     #[inline]
     pub(super) fn new(breaker: B, token: Token, if_dropped: Outcome) -> Self {
-        Self {
-            breaker,
-            token,
-            outcome: if_dropped,
-        }
+        Self { breaker, token, outcome: if_dropped }
     }
 
     /// The end: `policy` judges the answer.

@@ -75,8 +75,7 @@ where
 
     #[inline]
     fn write_read(&mut self, address: A, write: &[u8], read: &mut [u8]) -> Result<(), Self::Error> {
-        guarded_call!(self, address, self.enter(), |bus| bus
-            .write_read(address, write, read))
+        guarded_call!(self, address, self.enter(), |bus| bus.write_read(address, write, read))
     }
 
     #[inline]
@@ -85,8 +84,7 @@ where
         address: A,
         operations: &mut [Operation<'_>],
     ) -> Result<(), Self::Error> {
-        guarded_call!(self, address, self.enter(), |bus| bus
-            .transaction(address, operations))
+        guarded_call!(self, address, self.enter(), |bus| bus.transaction(address, operations))
     }
 }
 
@@ -101,9 +99,7 @@ where
     R: RecoverAsync<T, T::Error>,
 {
     async fn read(&mut self, address: A, read: &mut [u8]) -> Result<(), Self::Error> {
-        guarded_call!(self, address, self.enter_async().await, |bus| bus
-            .read(address, read)
-            .await)
+        guarded_call!(self, address, self.enter_async().await, |bus| bus.read(address, read).await)
     }
 
     async fn write(&mut self, address: A, write: &[u8]) -> Result<(), Self::Error> {

@@ -156,12 +156,7 @@ impl<T, B, P> Guarded<T, B, P> {
     /// assert_eq!(MODEM.snapshot().phase, Phase::Closed);
     /// ```
     pub const fn with_policy(inner: T, breaker: B, policy: P) -> Self {
-        Self {
-            inner,
-            breaker,
-            policy,
-            recovery: NoRecovery,
-        }
+        Self { inner, breaker, policy, recovery: NoRecovery }
     }
 
     /// Runs `hook` before each probe, for instance nine clocks and a stop on I²C.
@@ -235,12 +230,7 @@ impl<T, B, P> Guarded<T, B, P> {
     }
 
     fn with_recovery<R>(self, recovery: R) -> Guarded<T, B, P, R> {
-        Guarded {
-            inner: self.inner,
-            breaker: self.breaker,
-            policy: self.policy,
-            recovery,
-        }
+        Guarded { inner: self.inner, breaker: self.breaker, policy: self.policy, recovery }
     }
 }
 

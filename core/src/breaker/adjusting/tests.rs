@@ -12,11 +12,7 @@ fn live<'a>(settings: &Settings, clock: &'a ManualClock) -> Live<'a> {
 }
 
 fn in_a_row(threshold: u32, opening: ConfigBuilder) -> Settings {
-    Settings {
-        window: WindowSettings::Consecutive { threshold },
-        opening,
-        ..Settings::DEFAULT
-    }
+    Settings { window: WindowSettings::Consecutive { threshold }, opening, ..Settings::DEFAULT }
 }
 
 fn opening(open_for_ms: u64) -> ConfigBuilder {
@@ -45,30 +41,18 @@ fn the_window_starts_empty_and_judges_by_the_new_rule() {
 fn every_kind_of_window_takes_the_place_of_every_other() {
     let rate = Rate::percent(100).min_calls(3);
     let kinds = [
-        WindowSettings::Failures {
-            threshold: 3,
-            within_ms: 1_000,
-        },
+        WindowSettings::Failures { threshold: 3, within_ms: 1_000 },
         WindowSettings::Consecutive { threshold: 3 },
         WindowSettings::Calls { size: 10, rate },
         WindowSettings::Calls { size: 100, rate },
-        WindowSettings::Time {
-            span_ms: 1_000,
-            buckets: 64,
-            rate,
-        },
+        WindowSettings::Time { span_ms: 1_000, buckets: 64, rate },
     ];
     let clock = ManualClock::new(77);
     let breaker = live(&Settings::DEFAULT, &clock);
     for before in kinds {
         for after in kinds.into_iter().filter(|after| *after != before) {
             for window in [before, after] {
-                breaker
-                    .adjust(&Settings {
-                        window,
-                        ..Settings::DEFAULT
-                    })
-                    .unwrap();
+                breaker.adjust(&Settings { window, ..Settings::DEFAULT }).unwrap();
                 fail(&breaker, 2);
                 assert_eq!(breaker.phase(), Phase::Closed, "{before:?}, {after:?}");
             }
@@ -98,17 +82,11 @@ fn an_open_time_goes_on_within_the_new_limits() {
         assert_eq!(breaker.phase(), Phase::Open);
         let found = breaker.snapshot().time_left_ms.unwrap();
         // Late by a unit at most where words are narrow.
-        assert!(
-            (left..=left + left / 1_000).contains(&found),
-            "{new}: {found}"
-        );
+        assert!((left..=left + left / 1_000).contains(&found), "{new}: {found}");
     }
     clock.advance(1_024);
     breaker.adjust(&in_a_row(1, opening(9_000))).unwrap();
-    assert!(
-        breaker.snapshot().ready_to_probe(),
-        "what is over stays over"
-    );
+    assert!(breaker.snapshot().ready_to_probe(), "what is over stays over");
 }
 
 #[test]
@@ -151,26 +129,18 @@ fn a_ramp_goes_on_where_it_was() {
     clock.advance(1_024);
     breaker.allow().unwrap().success();
     clock.advance(512);
-    breaker
-        .adjust(&in_a_row(1, opening(1_024).ramp_ms(4_096)))
-        .unwrap();
+    breaker.adjust(&in_a_row(1, opening(1_024).ramp_ms(4_096))).unwrap();
     assert_eq!(breaker.phase(), Phase::Recovering);
     assert_eq!(breaker.snapshot().time_left_ms, Some(4_096 - 512));
-    breaker
-        .adjust(&in_a_row(1, opening(1_024).ramp_ms(256)))
-        .unwrap();
+    breaker.adjust(&in_a_row(1, opening(1_024).ramp_ms(256))).unwrap();
     breaker.allow().unwrap().success();
     assert_eq!(breaker.phase(), Phase::Closed, "the shorter ramp is over");
 }
 
 #[test]
 fn the_time_since_closing_and_the_streak_are_kept() {
-    let settings = |relapse| {
-        in_a_row(
-            1,
-            opening(1_024).max_open_ms(8_192).relapse_within_ms(relapse),
-        )
-    };
+    let settings =
+        |relapse| in_a_row(1, opening(1_024).max_open_ms(8_192).relapse_within_ms(relapse));
     for (relapse, streak) in [(4_096, 1), (512, 0)] {
         let clock = ManualClock::new(0);
         let breaker = live(&settings(1_024), &clock);

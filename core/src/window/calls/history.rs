@@ -39,11 +39,7 @@ pub(super) fn count<C>(
 const fn push(history: Raw, bad: bool, size: u32) -> Raw {
     let full: Raw = 1 << size;
     let longer = history << 1 | bad as Raw;
-    if history < full {
-        longer
-    } else {
-        (longer & (full - 1)) | full
-    }
+    if history < full { longer } else { (longer & (full - 1)) | full }
 }
 
 fn is_reached(history: Raw, threshold: Threshold) -> bool {

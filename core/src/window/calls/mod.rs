@@ -25,11 +25,7 @@ const MAX_SIZE: u32 = 1_024;
 /// assert!(Calls::<{ calls_words(100) }>::new(100, half).is_ok());
 /// ```
 pub const fn calls_words(size: u32) -> usize {
-    if size <= history::MAX_SIZE {
-        1
-    } else {
-        tally::words(size)
-    }
+    if size <= history::MAX_SIZE { 1 } else { tally::words(size) }
 }
 
 /// Trips when, of the last `size` calls, at least the rate failed, as soon as there are as many calls
@@ -148,14 +144,9 @@ mod tests {
     fn sizes_are_accepted_up_to_what_the_words_hold() {
         for size in [1, history::MAX_SIZE, history::MAX_SIZE + 1, 100, MAX_SIZE] {
             let words = calls_words(size);
-            assert!(
-                CallsRule::new(size, Rate::percent(50), words).is_ok(),
-                "{size}"
-            );
+            assert!(CallsRule::new(size, Rate::percent(50), words).is_ok(), "{size}");
             assert_eq!(
-                CallsRule::new(size, Rate::percent(50), words - 1)
-                    .unwrap_err()
-                    .field(),
+                CallsRule::new(size, Rate::percent(50), words - 1).unwrap_err().field(),
                 "size",
                 "{size}"
             );
@@ -170,9 +161,7 @@ mod tests {
     fn the_minimum_can_not_exceed_the_size() {
         assert!(CallsRule::new(10, Rate::percent(50).min_calls(10), 1).is_ok());
         assert_eq!(
-            CallsRule::new(10, Rate::percent(50).min_calls(11), 1)
-                .unwrap_err()
-                .field(),
+            CallsRule::new(10, Rate::percent(50).min_calls(11), 1).unwrap_err().field(),
             "min_calls"
         );
     }

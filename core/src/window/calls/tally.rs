@@ -44,11 +44,7 @@ pub(super) const fn words(size: u32) -> usize {
 /// The largest window that fits into `words` words.
 pub(super) const fn largest_size(words: usize) -> u32 {
     let outcomes = words.saturating_sub(1);
-    if outcomes > 1_024 {
-        1_024 * OUTCOMES
-    } else {
-        outcomes as u32 * OUTCOMES
-    }
+    if outcomes > 1_024 { 1_024 * OUTCOMES } else { outcomes as u32 * OUTCOMES }
 }
 
 /// The tally word's content, and the size that lays it out.
@@ -95,11 +91,7 @@ impl Tally {
     }
 
     const fn calls(self) -> u32 {
-        if self.is_full() {
-            self.size
-        } else {
-            self.position()
-        }
+        if self.is_full() { self.size } else { self.position() }
     }
 
     /// Where the last call stands, and whether its lap is an even one; `None` before the first.
@@ -126,10 +118,7 @@ impl Tally {
             | (bad as Raw) << (self.position_bits() + 1)
             | (failures as Raw) << self.failures_shift()
             | self.lap().wrapping_add(goes_round as Raw) << self.lap_shift();
-        Self {
-            content: content & MAX_CONTENT,
-            ..self
-        }
+        Self { content: content & MAX_CONTENT, ..self }
     }
 
     const fn is_reached(self, threshold: Threshold) -> bool {
@@ -189,23 +178,17 @@ fn write_last<C>(tally: &Word, there: Tally, outcomes: &[Word], call: &Call<'_, 
         // Versions begin at 0 and laps too, so that an even lap writes odd versions.
         let is_of_this_lap = (content & VERSION != 0) == lap_is_even;
         let version = if is_of_this_lap { 0 } else { VERSION };
-        let marked = if there.last() {
-            content | bit
-        } else {
-            content & !bit
-        };
+        let marked = if there.last() { content | bit } else { content & !bit };
         (marked.wrapping_add(version) & MAX_CONTENT, ())
     })
 }
 
 fn outcome_at<C>(outcomes: &[Word], position: u32, call: &Call<'_, C>) -> bool {
-    outcomes
-        .get((position >> OUTCOMES_LOG2) as usize)
-        .is_some_and(|word| {
-            // Relaxed: written before the tally came to this position, whose load is an acquire one.
-            let content = own_content(word.load(Ordering::Relaxed), call);
-            content >> (position & (OUTCOMES - 1)) & 1 != 0
-        })
+    outcomes.get((position >> OUTCOMES_LOG2) as usize).is_some_and(|word| {
+        // Relaxed: written before the tally came to this position, whose load is an acquire one.
+        let content = own_content(word.load(Ordering::Relaxed), call);
+        content >> (position & (OUTCOMES - 1)) & 1 != 0
+    })
 }
 
 const _: () = assert!(OUTCOMES < CONTENT_BITS, "a version has room");

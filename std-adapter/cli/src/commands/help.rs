@@ -17,15 +17,10 @@ pub(crate) fn manual() -> Result<String, Failure> {
     let mut page = Vec::new();
     let command = Arguments::command();
     let mut write = |command: clap::Command| {
-        clap_mangen::Man::new(command)
-            .render(&mut page)
-            .map_err(Failure::Print)
+        clap_mangen::Man::new(command).render(&mut page).map_err(Failure::Print)
     };
     write(command.clone())?;
-    for part in command
-        .get_subcommands()
-        .filter(|part| part.get_name() != "help")
-    {
+    for part in command.get_subcommands().filter(|part| part.get_name() != "help") {
         let name = format!("nanobreaker-{}", part.get_name());
         write(part.clone().name(name))?;
     }

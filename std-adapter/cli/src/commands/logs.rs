@@ -28,10 +28,7 @@ fn progress(logs: &Logs) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let template = "{wide_bar} {bytes} of {total_bytes}, {eta} left";
-    match (
-        total_bytes(&logs.paths),
-        ProgressStyle::with_template(template),
-    ) {
+    match (total_bytes(&logs.paths), ProgressStyle::with_template(template)) {
         (Some(bytes), Ok(style)) => ProgressBar::new(bytes).with_style(style),
         _ => ProgressBar::new_spinner(),
     }

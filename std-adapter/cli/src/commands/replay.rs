@@ -68,16 +68,10 @@ fn draw(path: &Path, replayed: &Replayed<'_>) -> Result<(), Failure> {
         return Ok(());
     };
     let svg = report::timeline(replayed, histogram);
-    let text = if path
-        .extension()
-        .is_some_and(|extension| extension == "html")
-    {
+    let text = if path.extension().is_some_and(|extension| extension == "html") {
         report::page(replayed, &svg)
     } else {
         svg
     };
-    fs::write(path, text).map_err(|error| Failure::File {
-        path: path.display().to_string(),
-        error,
-    })
+    fs::write(path, text).map_err(|error| Failure::File { path: path.display().to_string(), error })
 }

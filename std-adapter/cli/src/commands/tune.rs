@@ -31,9 +31,7 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
     let (logs, _kept) = kept(&arguments.logs)?;
     let survey = survey(&logs)?;
     let openings = if arguments.open_for.is_empty() {
-        let usual = survey
-            .usual_outage_us()
-            .map(std::time::Duration::from_micros);
+        let usual = survey.usual_outage_us().map(std::time::Duration::from_micros);
         openings(usual)
     } else {
         asked(&arguments.open_for)
@@ -54,10 +52,8 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
     logs::check(&logs, notes)?;
     tried.pop();
     let of_default = played.pop();
-    let span_us = of_default
-        .as_ref()
-        .and_then(|one| one.span_us)
-        .ok_or_else(|| logs::no_calls(notes))?;
+    let span_us =
+        of_default.as_ref().and_then(|one| one.span_us).ok_or_else(|| logs::no_calls(notes))?;
     let is_split = split_us.is_some();
     let parts: Vec<Parts> = played.iter().map(Parts::of).collect();
     let seconds = span_us.1.abs_diff(span_us.0) as f64 / 1e6;
@@ -79,11 +75,7 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
         library: arguments.r#as,
         notes,
     };
-    if arguments.json {
-        report::tune_json(&tuned)
-    } else {
-        report::tune_text(&tuned)
-    }
+    if arguments.json { report::tune_json(&tuned) } else { report::tune_text(&tuned) }
 }
 
 /// The logs, with standard input kept in a file.
@@ -92,10 +84,7 @@ fn kept(logs: &Logs) -> Result<(Logs, Option<NamedTempFile>), Failure> {
     let Some(place) = logs.paths.iter_mut().find(|path| *path == "-") else {
         return Ok((logs, None));
     };
-    let failed = |error| Failure::File {
-        path: "-".to_owned(),
-        error,
-    };
+    let failed = |error| Failure::File { path: "-".to_owned(), error };
     let mut file = NamedTempFile::new().map_err(failed)?;
     io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
     *place = file.path().display().to_string();
@@ -128,16 +117,9 @@ fn choose(arguments: &Tune, tried: &[PartialSettings], parts: &[Parts]) -> Vec<C
     let chosen = best(&scores, most_lost, least_gain, arguments.best as usize);
     let mut choices: Vec<Choice> = chosen
         .into_iter()
-        .map(|index| Choice {
-            settings: tried[index],
-            parts: parts[index],
-            is_recommended: false,
-        })
+        .map(|index| Choice { settings: tried[index], parts: parts[index], is_recommended: false })
         .collect();
-    let recommended = choices
-        .iter_mut()
-        .rev()
-        .max_by_key(|choice| gain(&choice.parts.totals));
+    let recommended = choices.iter_mut().rev().max_by_key(|choice| gain(&choice.parts.totals));
     if let Some(recommended) = recommended {
         recommended.is_recommended = true;
     }

@@ -13,9 +13,7 @@ const DEEPEST: usize = 16;
 /// The text of a file, if it is not too large.
 pub(super) fn text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    let read = File::open(path)?
-        .take(MOST_BYTES + 1)
-        .read_to_string(&mut text)?;
+    let read = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
     if read as u64 > MOST_BYTES {
         let problem = format!("larger than {MOST_BYTES} bytes: is this a file of settings?");
         return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
@@ -77,9 +75,7 @@ mod tests {
         assert!(check(bomb, true).unwrap_err().contains("line 1: \"&a\""));
         let deep = format!("a = {}1{}", "[".repeat(100), "]".repeat(100));
         assert!(check(&deep, false).unwrap_err().contains("deeper"));
-        let deep: String = (0..100)
-            .map(|depth| format!("{}a:\n", " ".repeat(depth)))
-            .collect();
+        let deep: String = (0..100).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
         assert!(check(&deep, true).unwrap_err().contains("deeper"));
         let catalogue =
             "breakers:\n  payments:\n    window: {kind: consecutive}\n    open_for: 5s\n";

@@ -37,10 +37,8 @@ impl Configuration {
     /// Reads and checks a file.
     pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
         let shown = path.display().to_string();
-        let text = bounds::text(path).map_err(|error| Failure::File {
-            path: shown.clone(),
-            error,
-        })?;
+        let text =
+            bounds::text(path).map_err(|error| Failure::File { path: shown.clone(), error })?;
         let read = |problem: String| Failure::Syntax {
             path: shown.clone(),
             problem: problem.trim_end().to_owned(),

@@ -19,10 +19,7 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
         }
         _ => {
             put("failure_percentage_threshold", rule.percent.to_string());
-            put(
-                "failure_percentage_request_volume",
-                rule.min_calls.to_string(),
-            );
+            put("failure_percentage_request_volume", rule.min_calls.to_string());
             put("failure_percentage_minimum_hosts", "1".into());
             put("enforcing_failure_percentage", "100".into());
             put("enforcing_consecutive_5xx", "0".into());

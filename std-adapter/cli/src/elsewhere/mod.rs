@@ -77,10 +77,7 @@ impl Library {
             Self::Envoy => envoy::settings(&full, &rule, &mut notes),
             Self::Hystrix => hystrix::settings(&full, &rule, &mut notes),
         };
-        Ok(Elsewhere {
-            settings,
-            not_expressed: notes,
-        })
+        Ok(Elsewhere { settings, not_expressed: notes })
     }
 }
 
@@ -99,11 +96,7 @@ struct Rule {
 impl Rule {
     fn of(judges: &Judges, calls_per_second: f64) -> Self {
         match *judges {
-            Judges::Rate {
-                percent,
-                over,
-                min_calls,
-            } => Self {
+            Judges::Rate { percent, over, min_calls } => Self {
                 percent: (percent.ceil() as u32).clamp(1, 100),
                 over,
                 min_calls,
@@ -112,11 +105,7 @@ impl Rule {
             },
             // No other library weighs evidence. A rate that finds the same outage after as many failures in a
             // row is the nearest thing.
-            Judges::Cusum {
-                normal,
-                broken,
-                calls_per_false_trip,
-            } => {
+            Judges::Cusum { normal, broken, calls_per_false_trip } => {
                 let in_a_row = (calls_per_false_trip as f64).ln() / (broken / normal).ln();
                 let min_calls = (in_a_row.ceil() as u32).max(1);
                 Self {
@@ -140,10 +129,7 @@ impl Rule {
                 let percent = (f64::from(threshold) / calls * 100.0).ceil();
                 Self {
                     percent: (percent as u32).clamp(1, 100),
-                    over: Over::Time {
-                        span: within,
-                        buckets: 10,
-                    },
+                    over: Over::Time { span: within, buckets: 10 },
                     min_calls: threshold,
                     is_exact: false,
                     calls_per_second,
@@ -195,10 +181,7 @@ fn common(library: Library, full: &Full) -> Vec<String> {
     if has_slow_rate && library != Library::Resilience4j {
         notes.push("slow_rate_percent: slow calls don't trip it".to_owned());
     }
-    let knows_slow = matches!(
-        library,
-        Library::Resilience4j | Library::Opossum | Library::Hystrix
-    );
+    let knows_slow = matches!(library, Library::Resilience4j | Library::Opossum | Library::Hystrix);
     if full.slow_after.is_some() && !has_slow_rate && !knows_slow {
         notes.push("slow_after: make slow calls failures with a timeout".to_owned());
     }
@@ -218,10 +201,7 @@ mod tests {
         for library in Library::value_variants() {
             let closest = library.closest(&settings, 50.0).unwrap();
             let notes = closest.not_expressed.join("\n");
-            assert!(
-                notes.contains("number of failures within a time"),
-                "{library:?}: {notes}"
-            );
+            assert!(notes.contains("number of failures within a time"), "{library:?}: {notes}");
             assert!(notes.contains("ramp"), "{library:?}: {notes}");
             assert!(!closest.settings.is_empty(), "{library:?}");
         }
@@ -241,11 +221,7 @@ mod tests {
             "failureRateThreshold: 40",
             "waitDurationInOpenState: 5000ms",
         ] {
-            assert!(
-                closest.settings.contains(line),
-                "{line}: {}",
-                closest.settings
-            );
+            assert!(closest.settings.contains(line), "{line}: {}", closest.settings);
         }
     }
 }

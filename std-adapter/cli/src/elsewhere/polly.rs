@@ -18,14 +18,8 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
     };
     let millis =
         |time: Duration| format!("TimeSpan.FromMilliseconds({})", time.max(LEAST).as_millis());
-    put(
-        "FailureRatio",
-        format!("{:.2}", f64::from(rule.percent) / 100.0),
-    );
-    put(
-        "MinimumThroughput",
-        rule.min_calls.max(LEAST_CALLS).to_string(),
-    );
+    put("FailureRatio", format!("{:.2}", f64::from(rule.percent) / 100.0));
+    put("MinimumThroughput", rule.min_calls.max(LEAST_CALLS).to_string());
     put("SamplingDuration", millis(span));
     if full.max_open() > full.open_for() {
         let (first, most) = (full.open_for().max(LEAST), full.max_open());

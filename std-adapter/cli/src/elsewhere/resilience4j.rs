@@ -23,38 +23,23 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
     put("minimumNumberOfCalls", rule.min_calls.to_string());
     put("failureRateThreshold", rule.percent.to_string());
     if let (Some(limit), Some(Judges::Rate { percent, .. })) = (full.slow_after, full.slow) {
-        put(
-            "slowCallDurationThreshold",
-            format!("{}ms", limit.as_millis()),
-        );
+        put("slowCallDurationThreshold", format!("{}ms", limit.as_millis()));
         put("slowCallRateThreshold", percent.to_string());
     } else if full.slow_after.is_some() {
         notes.push("slow_after without a rate: slow calls don't count as failures".to_owned());
     }
-    put(
-        "waitDurationInOpenState",
-        format!("{}ms", full.open_for().as_millis()),
-    );
+    put("waitDurationInOpenState", format!("{}ms", full.open_for().as_millis()));
     if full.max_open() > full.open_for() {
         put("enableExponentialBackoff", "true".into());
         put("exponentialBackoffMultiplier", "2".into());
-        put(
-            "exponentialMaxWaitDurationInOpenState",
-            format!("{}ms", full.max_open().as_millis()),
-        );
+        put("exponentialMaxWaitDurationInOpenState", format!("{}ms", full.max_open().as_millis()));
     }
     if full.jitter_permille > 0 {
         put("enableRandomizedWait", "true".into());
-        put(
-            "randomizedWaitFactor",
-            format!("{:.3}", f64::from(full.jitter_permille) / 1e3),
-        );
+        put("randomizedWaitFactor", format!("{:.3}", f64::from(full.jitter_permille) / 1e3));
     }
     let probes = full.config.max_probes().max(full.config.probe_successes());
     put("permittedNumberOfCallsInHalfOpenState", probes.to_string());
-    put(
-        "automaticTransitionFromOpenToHalfOpenEnabled",
-        "false".into(),
-    );
+    put("automaticTransitionFromOpenToHalfOpenEnabled", "false".into());
     text
 }

@@ -31,14 +31,7 @@ pub(crate) enum Judges {
 impl Judges {
     /// Whether calls that are long past count less: then it matters how many come in a time.
     pub(crate) fn knows_time(&self) -> bool {
-        matches!(
-            self,
-            Self::Failures { .. }
-                | Self::Rate {
-                    over: Over::Time { .. },
-                    ..
-                }
-        )
+        matches!(self, Self::Failures { .. } | Self::Rate { over: Over::Time { .. }, .. })
     }
 }
 
@@ -99,9 +92,9 @@ fn failed(window: &PartialWindow) -> Judges {
             threshold: window.threshold.unwrap_or_default(),
             within: window.within.unwrap_or_default(),
         },
-        WindowKind::Consecutive => Judges::Consecutive {
-            threshold: window.threshold.unwrap_or_default(),
-        },
+        WindowKind::Consecutive => {
+            Judges::Consecutive { threshold: window.threshold.unwrap_or_default() }
+        }
         WindowKind::Cusum => Judges::Cusum {
             normal: percent(window.normal),
             broken: percent(window.broken),

@@ -91,10 +91,7 @@ fn played(
     calls_per_second: f64,
 ) -> Result<(f64, u32), SettingsError> {
     let clock = PlayClock(Arc::new(ManualClock::new(0)));
-    let breaker = SharedBreaker::builder()
-        .clock(clock.clone())
-        .settings(settings)?
-        .build()?;
+    let breaker = SharedBreaker::builder().clock(clock.clone()).settings(settings)?.build()?;
     // A success changes nothing in a window of failures: only those are drawn.
     let only_failures = matches!(full.failed, Judges::Failures { .. });
     let drawn_per_second = calls_per_second * if only_failures { normal } else { 1.0 };
@@ -140,11 +137,7 @@ pub(super) fn in_words(noise: &Noise) -> String {
         if noise.is_more { "more than " } else { "" },
         number(noise.calls_between)
     );
-    let how = if noise.is_exact {
-        "exactly"
-    } else {
-        "by trial"
-    };
+    let how = if noise.is_exact { "exactly" } else { "by trial" };
     format!(
         "On a good day, with {percent} % of the calls failing by chance, it opens {day}{between} ({how})."
     )
@@ -226,9 +219,6 @@ mod tests {
     #[test]
     fn a_rate_of_half_the_calls_never_trips_on_noise() {
         let noise = of("[window]\nkind = 'calls'\nsize = 100", 0.01, None).unwrap();
-        assert!(
-            noise.is_more && noise.calls_between > 500_000.0,
-            "{noise:?}"
-        );
+        assert!(noise.is_more && noise.calls_between > 500_000.0, "{noise:?}");
     }
 }

@@ -37,27 +37,18 @@ fn the_defaults_are_explained_and_have_no_traps() {
 #[test]
 fn minimum_calls_above_the_traffic_are_a_trap() {
     let toml = "[window]\nkind = 'time'\nspan = '10s'\nmin_calls = 50";
-    assert_eq!(
-        settings_warned_of(toml, Some(4.0), None),
-        ["window.min_calls"]
-    );
+    assert_eq!(settings_warned_of(toml, Some(4.0), None), ["window.min_calls"]);
     assert!(settings_warned_of(toml, Some(6.0), None).is_empty());
 }
 
 #[test]
 fn a_threshold_above_the_traffic_is_a_trap() {
-    assert_eq!(
-        settings_warned_of("", Some(0.3), None),
-        ["window.threshold"]
-    );
+    assert_eq!(settings_warned_of("", Some(0.3), None), ["window.threshold"]);
 }
 
 #[test]
 fn a_count_is_a_trap_where_traffic_is_heavy() {
-    assert_eq!(
-        settings_warned_of("ramp = '5s'", Some(1_000.0), None),
-        ["window.kind"]
-    );
+    assert_eq!(settings_warned_of("ramp = '5s'", Some(1_000.0), None), ["window.kind"]);
 }
 
 #[test]
@@ -105,64 +96,16 @@ fn every_trap_is_warned_of_and_its_neighbour_is_not() {
     let min_calls = |number: u32| format!("window = {{ kind = 'time', min_calls = {number} }}");
     let cases: [Case; 19] = [
         ("window.threshold", &failures(50), &failures(49), None, None),
-        (
-            "window.min_calls",
-            &min_calls(100),
-            &min_calls(99),
-            None,
-            None,
-        ),
-        (
-            "window.failure_rate_percent",
-            &calls(100, 100, 20),
-            &calls(100, 90, 20),
-            None,
-            None,
-        ),
-        (
-            "window.failure_rate_percent",
-            &calls(100, 91, 20),
-            &calls(100, 90, 20),
-            None,
-            None,
-        ),
-        (
-            "window.failure_rate_percent",
-            &calls(100, 5, 50),
-            &calls(100, 6, 50),
-            None,
-            None,
-        ),
+        ("window.min_calls", &min_calls(100), &min_calls(99), None, None),
+        ("window.failure_rate_percent", &calls(100, 100, 20), &calls(100, 90, 20), None, None),
+        ("window.failure_rate_percent", &calls(100, 91, 20), &calls(100, 90, 20), None, None),
+        ("window.failure_rate_percent", &calls(100, 5, 50), &calls(100, 6, 50), None, None),
         ("window.kind", &consecutive(5), &consecutive(4), None, None),
         ("window.buckets", &buckets(1), &buckets(2), None, None),
-        (
-            "window.kind",
-            &calls(400, 50, 20),
-            &calls(100, 50, 20),
-            Some(1.0),
-            None,
-        ),
-        (
-            "hung_after",
-            "hung_after = '5s'",
-            "hung_after = '4s'",
-            None,
-            Some(5),
-        ),
-        (
-            "slow_after",
-            "slow_after = '19ms'",
-            "slow_after = '20ms'",
-            None,
-            None,
-        ),
-        (
-            "slow_after",
-            "slow_after = '5s'",
-            "slow_after = '4s'",
-            None,
-            Some(5),
-        ),
+        ("window.kind", &calls(400, 50, 20), &calls(100, 50, 20), Some(1.0), None),
+        ("hung_after", "hung_after = '5s'", "hung_after = '4s'", None, Some(5)),
+        ("slow_after", "slow_after = '19ms'", "slow_after = '20ms'", None, None),
+        ("slow_after", "slow_after = '5s'", "slow_after = '4s'", None, Some(5)),
         (
             "probe_lease",
             "probe_lease = '1s'\nslow_after = '2s'",
@@ -170,13 +113,7 @@ fn every_trap_is_warned_of_and_its_neighbour_is_not() {
             None,
             None,
         ),
-        (
-            "open_for",
-            "open_for = '301s'",
-            "open_for = '300s'",
-            None,
-            None,
-        ),
+        ("open_for", "open_for = '301s'", "open_for = '300s'", None, None),
         ("max_open", "open_for = '1s'", "open_for = '2s'", None, None),
         (
             "max_open",
@@ -185,13 +122,7 @@ fn every_trap_is_warned_of_and_its_neighbour_is_not() {
             None,
             None,
         ),
-        (
-            "jitter_permille",
-            "max_open = '1m'",
-            "max_open = '10s'",
-            None,
-            None,
-        ),
+        ("jitter_permille", "max_open = '1m'", "max_open = '10s'", None, None),
         (
             "ramp",
             "window = { threshold = 30 }",
@@ -215,11 +146,7 @@ fn every_trap_is_warned_of_and_its_neighbour_is_not() {
         ),
     ];
     for (setting, trap, neighbour, rate, timeout_s) in cases {
-        assert_eq!(
-            settings_warned_of(trap, rate, timeout_s),
-            [setting],
-            "{trap}"
-        );
+        assert_eq!(settings_warned_of(trap, rate, timeout_s), [setting], "{trap}");
         let none = settings_warned_of(neighbour, rate, timeout_s);
         assert!(none.is_empty(), "{neighbour}: {none:?}");
     }
@@ -227,10 +154,7 @@ fn every_trap_is_warned_of_and_its_neighbour_is_not() {
 
 #[test]
 fn a_hair_trigger_is_a_trap() {
-    for toml in [
-        "window.threshold = 1",
-        "[window]\nkind = 'consecutive'\nthreshold = 1",
-    ] {
+    for toml in ["window.threshold = 1", "[window]\nkind = 'consecutive'\nthreshold = 1"] {
         assert_eq!(settings_warned_of(toml, None, None), ["window.threshold"]);
     }
     let rate = "[window]\nkind = 'calls'\nmin_calls = 2";
@@ -241,26 +165,15 @@ fn a_hair_trigger_is_a_trap() {
 fn a_latch_has_no_open_time_to_warn_of() {
     let explained = explained("latch = true\nopen_for = '1s'", None, Some(30));
     assert!(explained.traps.is_empty(), "{:?}", explained.traps);
-    assert!(
-        explained
-            .sentences
-            .last()
-            .unwrap()
-            .contains("until an operator resets")
-    );
+    assert!(explained.sentences.last().unwrap().contains("until an operator resets"));
 }
 
 fn any_window() -> impl Strategy<Value = nanobreaker::PartialWindow> {
     use nanobreaker::WindowKind::{Calls, Consecutive, Cusum, Failures, Time};
     let number = || prop::option::of(prop_oneof![0..70u32, any::<u32>()]);
     let span = || prop::option::of(prop_oneof![0..20_000u64, any::<u64>()]);
-    let kind = prop::option::of(prop::sample::select(vec![
-        Failures,
-        Consecutive,
-        Calls,
-        Time,
-        Cusum,
-    ]));
+    let kind =
+        prop::option::of(prop::sample::select(vec![Failures, Consecutive, Calls, Time, Cusum]));
     let rates = (number(), number());
     (kind, number(), number(), number(), span(), span(), rates).prop_map(
         |(kind, threshold, size, min_calls, within, span, (percent, slow))| {

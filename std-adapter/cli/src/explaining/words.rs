@@ -21,19 +21,11 @@ fn judges(judges: &Judges, what: &str) -> String {
             format!("{threshold} calls {what} within {}", time(within))
         }
         Judges::Consecutive { threshold } => format!("{threshold} calls in a row {what}"),
-        Judges::Cusum {
-            normal,
-            broken,
-            calls_per_false_trip,
-        } => format!(
+        Judges::Cusum { normal, broken, calls_per_false_trip } => format!(
             "there is evidence that {broken} % of calls {what} instead of {normal} % (wrong once in \
              {calls_per_false_trip} calls)"
         ),
-        Judges::Rate {
-            percent,
-            over,
-            min_calls,
-        } => {
+        Judges::Rate { percent, over, min_calls } => {
             let over = match over {
                 Over::Calls(size) => format!("last {size} calls"),
                 Over::Time { span, .. } => format!("calls of the last {}", time(span)),
@@ -69,10 +61,9 @@ pub(super) fn sentences(full: &Full) -> Vec<String> {
 fn trips(full: &Full) -> String {
     let failed = judges(&full.failed, "failed");
     match &full.slow {
-        Some(slow) => format!(
-            "The breaker opens when {failed}, or when {}.",
-            judges(slow, "were slow")
-        ),
+        Some(slow) => {
+            format!("The breaker opens when {failed}, or when {}.", judges(slow, "were slow"))
+        }
         None => format!("The breaker opens when {failed}."),
     }
 }
@@ -104,11 +95,7 @@ fn probes(full: &Full) -> String {
     format!(
         "After that {} at a time may try: {} the breaker, {} it again.",
         counted(config.max_probes(), "call", "calls"),
-        counted(
-            config.probe_successes(),
-            "success closes",
-            "successes close"
-        ),
+        counted(config.probe_successes(), "success closes", "successes close"),
         counted(config.probe_failures(), "failure opens", "failures open"),
     )
 }

@@ -58,9 +58,7 @@ impl Dates {
         filled.get_mut(..N)?.copy_from_slice(date);
         if self.date != filled {
             let (year, month, day) = read(date)?;
-            let midnight = jiff::civil::Date::new(year, month, day)
-                .ok()?
-                .at(0, 0, 0, 0);
+            let midnight = jiff::civil::Date::new(year, month, day).ok()?.at(0, 0, 0, 0);
             let midnight = jiff::tz::TimeZone::UTC.to_timestamp(midnight).ok()?;
             self.day_us = midnight.as_microsecond();
             self.date = filled;
@@ -117,10 +115,7 @@ fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     let [b'.' | b',', digits @ ..] = text else {
         return Some((0, text));
     };
-    let length = digits
-        .iter()
-        .position(|byte| !byte.is_ascii_digit())
-        .unwrap_or(digits.len());
+    let length = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
     if length == 0 {
         return None;
     }

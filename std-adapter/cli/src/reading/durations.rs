@@ -98,10 +98,7 @@ mod tests {
         for share in [0.001, 0.5, 0.99] {
             let exact = (count as f64 * share).ceil() * 1_001.0 - 1_001.0;
             let found = durations.quantile(share).unwrap() as f64;
-            assert!(
-                (found / exact - 1.0).abs() < 1e-4,
-                "{share}: {found} {exact}"
-            );
+            assert!((found / exact - 1.0).abs() < 1e-4, "{share}: {found} {exact}");
         }
     }
 }

@@ -30,12 +30,8 @@ struct Docker<'a> {
 }
 
 /// In the order in which they are looked for.
-const ALL: [Envelope; 4] = [
-    Envelope::Docker,
-    Envelope::Cri,
-    Envelope::Syslog5424,
-    Envelope::Syslog3164,
-];
+const ALL: [Envelope; 4] =
+    [Envelope::Docker, Envelope::Cri, Envelope::Syslog5424, Envelope::Syslog3164];
 
 impl Envelope {
     /// What most of these lines are in.
@@ -104,9 +100,8 @@ fn after_priority(line: &str) -> &str {
     }
 }
 
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// RFC 3164, and the same with the time that rsyslog writes to files.
 fn old_syslog(line: &str) -> Option<&str> {
@@ -182,26 +177,11 @@ mod tests {
             serde_json::json!({"log": format!("{line}\n"), "stream": "stdout", "time": "x"});
         for (expected, text) in [
             (Envelope::Docker, docker.to_string()),
-            (
-                Envelope::Cri,
-                format!("2026-03-01T12:00:06.689300000Z stdout F {line}"),
-            ),
-            (
-                Envelope::Syslog3164,
-                format!("<190>Mar  1 12:00:06 web1 nginx: {line}"),
-            ),
-            (
-                Envelope::Syslog3164,
-                format!("Mar 11 12:00:06 web1 nginx[12]: {line}"),
-            ),
-            (
-                Envelope::Syslog3164,
-                format!("2026-03-01T12:00:06.123456+00:00 web1 nginx: {line}"),
-            ),
-            (
-                Envelope::Syslog5424,
-                format!("<190>1 2026-03-01T12:00:06Z web1 nginx 12 - - {line}"),
-            ),
+            (Envelope::Cri, format!("2026-03-01T12:00:06.689300000Z stdout F {line}")),
+            (Envelope::Syslog3164, format!("<190>Mar  1 12:00:06 web1 nginx: {line}")),
+            (Envelope::Syslog3164, format!("Mar 11 12:00:06 web1 nginx[12]: {line}")),
+            (Envelope::Syslog3164, format!("2026-03-01T12:00:06.123456+00:00 web1 nginx: {line}")),
+            (Envelope::Syslog5424, format!("<190>1 2026-03-01T12:00:06Z web1 nginx 12 - - {line}")),
             (
                 Envelope::Syslog5424,
                 format!(r#"<190>1 - web1 nginx 12 - [a b="c\]"][d e="f"] {line}"#),

@@ -13,11 +13,7 @@ pub(crate) struct Keys {
 impl Keys {
     /// At most `most` names.
     pub(crate) fn new(most: usize) -> Self {
-        Self {
-            names: Vec::new(),
-            numbers: HashMap::new(),
-            most,
-        }
+        Self { names: Vec::new(), numbers: HashMap::new(), most }
     }
 
     /// The number of this name; `None` where it is new and there are too many.

@@ -5,9 +5,7 @@ use crate::reading::value::Unit;
 
 /// A text that says its own unit, in microseconds; `None` where it says none, or is no duration.
 pub(crate) fn micros(text: &str) -> Option<i64> {
-    let end = text
-        .bytes()
-        .position(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-'))?;
+    let end = text.bytes().position(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-'))?;
     let (number, unit) = text.split_at(end);
     if let (Some(unit), false) = (unit_named(unit.trim_start()), number.is_empty()) {
         return Number::in_text(number)?.micros(unit);
@@ -55,16 +53,7 @@ mod tests {
 
     #[test]
     fn a_text_without_a_unit_is_none() {
-        for text in [
-            "",
-            "71",
-            "ms",
-            "0.5",
-            "seven ms",
-            "71 parsecs",
-            "-",
-            "192.0.2.7",
-        ] {
+        for text in ["", "71", "ms", "0.5", "seven ms", "71 parsecs", "-", "192.0.2.7"] {
             assert_eq!(micros(text), None, "{text}");
         }
     }

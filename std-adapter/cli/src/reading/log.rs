@@ -72,10 +72,7 @@ impl Log {
         reading: &Reading,
         progress: &ProgressBar,
     ) -> Result<Self, ReadError> {
-        let open_error = |error| ReadError::Open {
-            path: path.to_owned(),
-            error,
-        };
+        let open_error = |error| ReadError::Open { path: path.to_owned(), error };
         let source = source::open(path, progress).map_err(open_error)?;
         let packed = source.packed;
         let mut blocks = Blocks::new(source);
@@ -85,9 +82,8 @@ impl Log {
         if let (Some(understood), Some(packed)) = (&mut understood, packed) {
             understood.format = format!("{}, {}", understood.format, packed.name());
         }
-        let (time_is, spreads) = plan
-            .as_ref()
-            .map_or((TimeIs::Start, false), |plan| (plan.time_is, plan.spreads));
+        let (time_is, spreads) =
+            plan.as_ref().map_or((TimeIs::Start, false), |plan| (plan.time_is, plan.spreads));
         Ok(Self {
             path: path.to_owned(),
             parsed: start(path.to_owned(), blocks, head, plan, reading.key.clone()),
@@ -117,11 +113,7 @@ impl Log {
 }
 
 fn read_error(path: &str, line: u64, error: std::io::Error) -> ReadError {
-    ReadError::Read {
-        path: path.to_owned(),
-        line,
-        error,
-    }
+    ReadError::Read { path: path.to_owned(), line, error }
 }
 
 /// The blocks that are looked at first.
@@ -191,9 +183,7 @@ fn start(
             let mut group = Vec::new();
             let mut failed = None;
             while group.len() < rayon::current_num_threads() && failed.is_none() {
-                let next = head
-                    .next()
-                    .map_or_else(|| blocks.next_block(), |block| Ok(Some(block)));
+                let next = head.next().map_or_else(|| blocks.next_block(), |block| Ok(Some(block)));
                 match next {
                     Ok(Some(block)) => {
                         let is_w3c = matches!(plan.layout, Layout::W3c(_));
@@ -321,11 +311,7 @@ struct LocalKeys {
 
 impl LocalKeys {
     fn number(&mut self, name: &str) -> u32 {
-        if self
-            .names
-            .get(self.last as usize)
-            .is_some_and(|last| last == name)
-        {
+        if self.names.get(self.last as usize).is_some_and(|last| last == name) {
             return self.last;
         }
         self.last = match self.numbers.get(name) {

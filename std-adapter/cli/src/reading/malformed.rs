@@ -14,20 +14,12 @@ pub(crate) struct Malformed {
 impl Malformed {
     /// A field's value is wrong.
     pub(crate) fn field(field: &str, problem: impl Into<String>) -> Self {
-        Self {
-            field: Some(field.to_owned()),
-            column: None,
-            problem: problem.into(),
-        }
+        Self { field: Some(field.to_owned()), column: None, problem: problem.into() }
     }
 
     /// The line can't be read from this column (counted in bytes from 1) on.
     pub(crate) fn column(column: usize, problem: impl Into<String>) -> Self {
-        Self {
-            field: None,
-            column: Some(column),
-            problem: problem.into(),
-        }
+        Self { field: None, column: Some(column), problem: problem.into() }
     }
 
     /// The same, with the column where the field stands.
@@ -62,10 +54,7 @@ impl FromStr for MaxMalformed {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let share = text
-            .trim()
-            .strip_suffix('%')
-            .map(|number| number.trim().parse::<f64>());
+        let share = text.trim().strip_suffix('%').map(|number| number.trim().parse::<f64>());
         match share {
             Some(Ok(percent)) if (0.0..=100.0).contains(&percent) => Ok(Self::Share(percent)),
             Some(_) => Err("a share is from 0% to 100%".to_owned()),

@@ -31,22 +31,16 @@ pub(crate) enum Field {
 
 impl Columns {
     pub(crate) fn field(&self, name: &str) -> Option<Field> {
-        self.fields()
-            .find(|(known, _)| *known == name)
-            .map(|(_, field)| field)
+        self.fields().find(|(known, _)| *known == name).map(|(_, field)| field)
     }
 
     /// All names with what they stand for.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, Field)> {
         let durations = self.durations.iter().enumerate();
-        [
-            (self.ts.as_str(), Field::Ts),
-            (&self.status, Field::Status),
-            (&self.ok, Field::Ok),
-        ]
-        .into_iter()
-        .chain(self.key.as_deref().map(|key| (key, Field::Key)))
-        .chain(durations.map(|(index, (name, _))| (name.as_str(), Field::Duration(index))))
+        [(self.ts.as_str(), Field::Ts), (&self.status, Field::Status), (&self.ok, Field::Ok)]
+            .into_iter()
+            .chain(self.key.as_deref().map(|key| (key, Field::Key)))
+            .chain(durations.map(|(index, (name, _))| (name.as_str(), Field::Duration(index))))
     }
 
     /// The durations' names, to say what is missing.
@@ -115,11 +109,6 @@ impl<'a> Found<'a> {
             (Some(key), Some(name)) => Some(key.into_key(name)?),
             _ => None,
         };
-        Ok(Record {
-            time_us,
-            duration_us,
-            ending,
-            key,
-        })
+        Ok(Record { time_us, duration_us, ending, key })
     }
 }

@@ -73,10 +73,8 @@ impl Notes {
         match self.max_malformed {
             MaxMalformed::Count(limit) if self.skipped.malformed > limit => {
                 // The first one that is one too many, as far as they are known one by one.
-                let known = block
-                    .shown
-                    .last()
-                    .map(|(line, why)| (log.lines - block.lines + line, why));
+                let known =
+                    block.shown.last().map(|(line, why)| (log.lines - block.lines + line, why));
                 let exact = self.skipped.malformed - limit;
                 let index = (block.malformed - exact) as usize;
                 let (line, why) = match block.shown.get(index) {
@@ -86,12 +84,7 @@ impl Notes {
                         None => return Ok(()),
                     },
                 };
-                Err(ReadError::TooManyMalformed {
-                    path: log.path.clone(),
-                    line,
-                    why,
-                    limit,
-                })
+                Err(ReadError::TooManyMalformed { path: log.path.clone(), line, why, limit })
             }
             _ => Ok(()),
         }
@@ -99,10 +92,7 @@ impl Notes {
 
     /// A log is over.
     pub(super) fn finish(&mut self, number: usize, log: &Log) {
-        let warnings = log
-            .understood
-            .iter()
-            .flat_map(|understood| &understood.warnings);
+        let warnings = log.understood.iter().flat_map(|understood| &understood.warnings);
         if let Some(Some(known)) = self.logs.get_mut(number).map(|notes| &mut notes.understood) {
             for warning in warnings {
                 if !known.warnings.contains(warning) {
@@ -126,12 +116,7 @@ impl Notes {
                 malformed: log.malformed,
                 lines: log.counted,
                 limit: format!("{percent} %"),
-                shown: self
-                    .skipped
-                    .shown
-                    .iter()
-                    .map(|line| format!("\n  {line}"))
-                    .collect(),
+                shown: self.skipped.shown.iter().map(|line| format!("\n  {line}")).collect(),
             }),
         }
     }

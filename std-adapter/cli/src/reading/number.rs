@@ -13,10 +13,7 @@ pub(crate) enum Number {
 
 impl Number {
     pub(crate) const fn whole(number: i64) -> Self {
-        Self::Decimal {
-            mantissa: number,
-            places: 0,
-        }
+        Self::Decimal { mantissa: number, places: 0 }
     }
 
     /// Reads a text that is nothing but a number.
@@ -85,10 +82,7 @@ impl Number {
     /// As a whole number, if it is one.
     pub(crate) fn integer(self) -> Option<i64> {
         match self {
-            Self::Decimal {
-                mantissa,
-                places: 0,
-            } => Some(mantissa),
+            Self::Decimal { mantissa, places: 0 } => Some(mantissa),
             _ => None,
         }
     }
@@ -110,8 +104,7 @@ fn shifted(mantissa: i64, power: i32) -> Option<i64> {
 /// A number of many digits: whole, or rounded.
 #[cold]
 fn long_in(text: &str) -> Option<Number> {
-    text.parse()
-        .map_or_else(|_| float_in(text), |whole| Some(Number::whole(whole)))
+    text.parse().map_or_else(|_| float_in(text), |whole| Some(Number::whole(whole)))
 }
 
 /// "inf" and "nan" are numbers to the standard library, but in no log.
@@ -119,9 +112,7 @@ fn float_in(text: &str) -> Option<Number> {
     let is_number = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
         && text.ends_with(|c: char| c.is_ascii_digit() || c == '.')
         && text.len() < 400;
-    is_number
-        .then(|| text.parse().ok().map(Number::Float))
-        .flatten()
+    is_number.then(|| text.parse().ok().map(Number::Float)).flatten()
 }
 
 #[cfg(test)]
@@ -133,15 +124,9 @@ mod tests {
     fn a_decimal_is_exact_in_every_unit() {
         let micros = |text, unit| Number::in_text(text).and_then(|number| number.micros(unit));
         assert_eq!(micros("0.071", Unit::S), Some(71_000));
-        assert_eq!(
-            micros("1772366406.123456", Unit::S),
-            Some(1_772_366_406_123_456)
-        );
+        assert_eq!(micros("1772366406.123456", Unit::S), Some(1_772_366_406_123_456));
         assert_eq!(micros("1.5", Unit::Ms), Some(1_500));
-        assert_eq!(
-            micros("1772366406123456789", Unit::Ns),
-            Some(1_772_366_406_123_457)
-        );
+        assert_eq!(micros("1772366406123456789", Unit::Ns), Some(1_772_366_406_123_457));
         assert_eq!(micros("-0.0000005", Unit::S), Some(-1));
         assert_eq!(micros("1e3", Unit::Ms), Some(1_000_000));
         assert_eq!(micros("99999999999999999999", Unit::S), None);

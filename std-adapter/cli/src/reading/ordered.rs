@@ -147,11 +147,7 @@ impl Sorted {
     /// A block's calls, with the keys of all logs.
     fn take_in(&self, block: Parsed, notes: &mut Notes) -> Result<Vec<Call>, ReadError> {
         notes.take_in(self.number, &block)?;
-        let numbers: Vec<_> = block
-            .keys
-            .iter()
-            .map(|name| notes.keys.number(name))
-            .collect();
+        let numbers: Vec<_> = block.keys.iter().map(|name| notes.keys.number(name)).collect();
         let mut calls = block.calls;
         let all = calls.len();
         calls.retain_mut(|call| match numbers.get(call.key as usize) {
@@ -188,7 +184,7 @@ impl Sorted {
 
 /// Sorts calls by their starts; those with the same one stay in their order. Blocks of calls span little time,
 /// so two rounds of counting do (a radix sort), where a comparing sort takes a dozen.
-fn sort(calls: &mut Vec<Call>) {
+fn sort(calls: &mut [Call]) {
     let starts = calls.iter().map(|call| call.start_us);
     let (Some(first_us), Some(last_us)) = (starts.clone().min(), starts.max()) else {
         return;
@@ -201,12 +197,10 @@ fn sort(calls: &mut Vec<Call>) {
         calls.sort_by_key(|call| call.start_us);
         return;
     }
-    let mut sorted = calls.clone();
+    let mut sorted = calls.to_vec();
     let offset = |call: &Call| call.start_us.abs_diff(first_us);
     scatter(calls, &mut sorted, |call| offset(call) as usize & DIGIT);
-    scatter(&sorted, calls, |call| {
-        (offset(call) >> DIGIT_BITS) as usize & DIGIT
-    });
+    scatter(&sorted, calls, |call| (offset(call) >> DIGIT_BITS) as usize & DIGIT);
 }
 
 /// Twice as many bits hold sixteen seconds in microseconds.
@@ -297,13 +291,8 @@ impl Ordered {
             notes.begin(&log);
             logs.push(Sorted::new(log, number, window));
         }
-        let mut ordered = Self {
-            logs,
-            heads: BinaryHeap::new(),
-            between,
-            notes,
-            last_us: i64::MIN,
-        };
+        let mut ordered =
+            Self { logs, heads: BinaryHeap::new(), between, notes, last_us: i64::MIN };
         if ordered.logs.len() > 1 {
             for index in 0..ordered.logs.len() {
                 ordered.refill(index)?;

@@ -13,10 +13,7 @@ impl FromStr for Statuses {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text
-            .split(',')
-            .map(str::trim)
-            .filter(|part| !part.is_empty());
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
         parts.map(range).collect::<Result<_, _>>().map(Self)
     }
 }
@@ -126,15 +123,9 @@ mod tests {
 
     #[test]
     fn statuses_of_grpc_have_failures_of_their_own() {
-        let rules = Rules {
-            failure: None,
-            ignored: "".parse().unwrap(),
-            cancelled: None,
-        };
+        let rules = Rules { failure: None, ignored: "".parse().unwrap(), cancelled: None };
         let outcome = |status| rules.for_statuses(true).outcome(Ending::Status(status));
-        let failures: Vec<u16> = (0..=16)
-            .filter(|n| outcome(*n) == Outcome::Failure)
-            .collect();
+        let failures: Vec<u16> = (0..=16).filter(|n| outcome(*n) == Outcome::Failure).collect();
         assert_eq!(failures, [2, 4, 8, 13, 14, 15]);
         assert_eq!(outcome(1), Outcome::Cancelled);
         assert_eq!(outcome(0), Outcome::Success);

@@ -46,20 +46,11 @@ pub(crate) fn open(path: &str, progress: &ProgressBar) -> io::Result<Source> {
     let start = reader.fill_buf()?;
     // Rotated logs may be several compressed parts, one after the other: both read all of them.
     Ok(if start.starts_with(GZIP) {
-        Source {
-            reader: Box::new(MultiGzDecoder::new(reader)),
-            packed: Some(Packed::Gzip),
-        }
+        Source { reader: Box::new(MultiGzDecoder::new(reader)), packed: Some(Packed::Gzip) }
     } else if start.starts_with(ZSTD) {
-        Source {
-            reader: Box::new(zstd::Decoder::with_buffer(reader)?),
-            packed: Some(Packed::Zstd),
-        }
+        Source { reader: Box::new(zstd::Decoder::with_buffer(reader)?), packed: Some(Packed::Zstd) }
     } else {
-        Source {
-            reader: Box::new(reader),
-            packed: None,
-        }
+        Source { reader: Box::new(reader), packed: None }
     })
 }
 

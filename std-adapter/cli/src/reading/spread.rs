@@ -20,10 +20,7 @@ pub(crate) struct Spread {
 
 impl Spread {
     pub(crate) fn new(time_is: TimeIs) -> Self {
-        Self {
-            time_is,
-            held: Vec::new(),
-        }
+        Self { time_is, held: Vec::new() }
     }
 
     /// Takes the next calls in and gives back those whose second is over.
@@ -34,10 +31,7 @@ impl Spread {
             return all;
         };
         let is_last = |call: &Call| self.time(call) == last_us;
-        let kept = all
-            .iter()
-            .rposition(|call| !is_last(call))
-            .map_or(0, |index| index + 1);
+        let kept = all.iter().rposition(|call| !is_last(call)).map_or(0, |index| index + 1);
         if all.len() - kept < MOST_HELD {
             self.held = all.split_off(kept);
         }

@@ -29,11 +29,7 @@ fn reading(format: Option<Format>) -> Reading {
         time_is: None,
         span_kind: SpanKind::default(),
         key: Some("key".into()),
-        rules: Rules {
-            failure: None,
-            ignored: "".parse().unwrap(),
-            cancelled: None,
-        },
+        rules: Rules { failure: None, ignored: "".parse().unwrap(), cancelled: None },
     }
 }
 
@@ -82,12 +78,7 @@ fn read_keyed(key: &str, text: &str) -> Read {
 fn one(read: &Read) -> (i64, u64, Outcome, &str) {
     assert_eq!(read.calls.len(), 1, "{read:?}");
     let call = read.calls[0];
-    (
-        call.start_us,
-        call.duration_us(),
-        call.outcome,
-        &read.names[0],
-    )
+    (call.start_us, call.duration_us(), call.outcome, &read.names[0])
 }
 
 /// What is wrong with the only line.
@@ -100,9 +91,7 @@ fn malformed(text: &str) -> String {
 
 /// What is asked.
 fn asked(text: &str) -> String {
-    read_by(&reading(None), text.as_bytes())
-        .unwrap_err()
-        .to_string()
+    read_by(&reading(None), text.as_bytes()).unwrap_err().to_string()
 }
 
 #[test]
@@ -137,22 +126,10 @@ fn json_that_is_wrong_is_refused_by_column_or_field() {
             r#"{"ts":1,"status":200,"duration_ms":1} x"#.to_owned() + "\n",
             "column 39: trailing characters",
         ),
-        (
-            "[{}]\n".to_owned(),
-            "column 0: invalid type: sequence, expected an object",
-        ),
-        (
-            r#"{"ts":1,"duration_ms":1}"#.to_owned() + "\n",
-            "field `status` or `ok`: missing",
-        ),
-        (
-            r#"{"ts":1,"ok":true}"#.to_owned() + "\n",
-            "field `duration_ms` or `duration_s`: missing",
-        ),
-        (
-            r#"{"ts":null,"ok":true,"duration_s":1}"#.to_owned() + "\n",
-            "field `ts`: missing",
-        ),
+        ("[{}]\n".to_owned(), "column 0: invalid type: sequence, expected an object"),
+        (r#"{"ts":1,"duration_ms":1}"#.to_owned() + "\n", "field `status` or `ok`: missing"),
+        (r#"{"ts":1,"ok":true}"#.to_owned() + "\n", "field `duration_ms` or `duration_s`: missing"),
+        (r#"{"ts":null,"ok":true,"duration_s":1}"#.to_owned() + "\n", "field `ts`: missing"),
         (
             r#"{"ts":1,"status":"teapot","duration_s":1}"#.to_owned() + "\n",
             "field `status`: \"teapot\" is not",
@@ -177,20 +154,13 @@ fn json_that_is_wrong_is_refused_by_column_or_field() {
 #[test]
 fn csv_is_read_by_its_header_in_any_order_and_with_quotes() {
     let text = "key,more,duration_ms,status,ts\n\"a \"\"b\"\", c\",,12,200,1767225600\n";
-    assert_eq!(
-        one(&read(text)),
-        (T, 12_000, Outcome::Success, "a \"b\", c")
-    );
+    assert_eq!(one(&read(text)), (T, 12_000, Outcome::Success, "a \"b\", c"));
     for text in [
         "ts;ok;duration_s\n1767225600;true;0.5\n",
         "ts\tok\tduration_s\n1767225600\ttrue\t0.5\n",
         "rubbish\nts,ok,duration_s\n1767225600,true,0.5\nts,ok,duration_s\n",
     ] {
-        assert_eq!(
-            one(&read(text)),
-            (T, 500_000, Outcome::Success, ""),
-            "{text}"
-        );
+        assert_eq!(one(&read(text)), (T, 500_000, Outcome::Success, ""), "{text}");
     }
 }
 
@@ -260,11 +230,7 @@ fn an_upstreams_time_is_known_by_its_gaps_and_lists() {
         assert_eq!(read(&text).calls[0].duration_us(), 10_000, "{other}");
     }
     let question = asked(&(line("0.008 0.010") + &line("0.007 0.009")));
-    for words in [
-        "10  0.008   <- may be",
-        "11  0.010   <- may be",
-        "--duration-word 10 (or -2)",
-    ] {
+    for words in ["10  0.008   <- may be", "11  0.010   <- may be", "--duration-word 10 (or -2)"] {
         assert!(question.contains(words), "{question}");
     }
 }
@@ -274,10 +240,7 @@ fn common_logs_and_those_with_a_host_before_are_read_too() {
     let common = r#"::1 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1 0.010"#;
     assert_eq!(one(&read(common)).1, 10_000);
     let with_host = format!("shop.example.com:443 {common}");
-    assert_eq!(
-        one(&read_keyed("host", &with_host)).3,
-        "shop.example.com:443"
-    );
+    assert_eq!(one(&read_keyed("host", &with_host)).3, "shop.example.com:443");
 }
 
 #[test]
@@ -294,10 +257,7 @@ fn combined_lines_that_are_wrong_are_refused_by_column_and_field() {
         "column 55: field `status`: \"OK\" is not a status from 0 to 999"
     );
     let message = wrong(&good.replace("01/Jan/2026:00:00:00 +0000", "yesterday"));
-    assert!(
-        message.starts_with("column 9: field `time`: \"yesterday\""),
-        "{message}"
-    );
+    assert!(message.starts_with("column 9: field `time`: \"yesterday\""), "{message}");
     assert!(wrong("::1 - - [01/Jan/2026").contains("field `request`"));
 }
 
@@ -308,15 +268,10 @@ fn envoys_default_format_is_read() {
     assert_eq!(one(&read_keyed("authority", line)), expected);
     let gone = line.replace("503 UH", "0 DC");
     let read = read_keyed("upstream", &gone);
-    assert_eq!(
-        (one(&read).2, one(&read).3),
-        (Outcome::Cancelled, "10.0.0.2:80")
-    );
+    assert_eq!((one(&read).2, one(&read).3), (Outcome::Cancelled, "10.0.0.2:80"));
     let none = line.replace("503 UH", "0 UF");
     assert_eq!(one(&read_keyed("path", &none)).2, Outcome::Failure);
-    let tcp = line
-        .replace("GET /a HTTP/2", "- - -")
-        .replace("503 UH", "0 -");
+    let tcp = line.replace("GET /a HTTP/2", "- - -").replace("503 UH", "0 -");
     assert_eq!(one(&read_keyed("path", &tcp)).2, Outcome::Success);
 }
 
@@ -333,10 +288,7 @@ fn albs_format_is_read_with_or_without_an_answer_of_the_target() {
     let expected = (T + 2_000_000 - 251_000, 251_000, Outcome::Failure, "/b");
     assert_eq!(one(&answered), expected);
     let unanswered = read_keyed("domain", &line("0.000 -1 -1"));
-    assert_eq!(
-        (one(&unanswered).1, one(&unanswered).3),
-        (1_500_000, "a.com")
-    );
+    assert_eq!((one(&unanswered).1, one(&unanswered).3), (1_500_000, "a.com"));
 }
 
 #[test]
@@ -360,12 +312,8 @@ fn spans_of_other_kinds_are_no_calls() {
             r#"{{"name":"GET","kind":{kind},"startTimeUnixNano":"1767225600000000000","endTimeUnixNano":"1767225600007000000","attributes":[{{"key":"server.address","value":{{"stringValue":"pay"}}}}],"status":{code}}}"#
         )
     };
-    let text = [
-        span("3", r#"{"code":2}"#),
-        span("2", "{}"),
-        span(r#""SPAN_KIND_INTERNAL""#, "{}"),
-    ]
-    .join("\n");
+    let text = [span("3", r#"{"code":2}"#), span("2", "{}"), span(r#""SPAN_KIND_INTERNAL""#, "{}")]
+        .join("\n");
     let read = read_keyed("server.address", &text);
     assert_eq!(one(&read), (T, 7_000, Outcome::Failure, "pay"));
     assert_eq!(read.skipped.other_spans, 2);
@@ -390,11 +338,9 @@ fn fields_that_change_within_a_file_are_followed() {
 fn two_fields_that_may_be_the_duration_are_asked_for() {
     let line = r#"{"ts":1,"status":200,"duration_ms":5,"latency":"6ms"}"#;
     let question = asked(line);
-    for words in [
-        "duration_ms = 5   <- may be",
-        "latency = \"6ms\"   <- may be",
-        "--duration-field",
-    ] {
+    for words in
+        ["duration_ms = 5   <- may be", "latency = \"6ms\"   <- may be", "--duration-field"]
+    {
         assert!(question.contains(words), "{question}");
     }
     let nested = r#"{"ts":1,"status":200,"duration_ms":5,"headers":{"latency":"6ms"}}"#;
@@ -419,10 +365,7 @@ fn what_stands_around_lines_may_stand_in_other_things() {
     let read = read(&text);
     assert_eq!(read.calls.len(), 2);
     let format = read.understood.unwrap().format;
-    assert!(
-        format.ends_with("in docker's json-file in syslog (RFC 3164)"),
-        "{format}"
-    );
+    assert!(format.ends_with("in docker's json-file in syslog (RFC 3164)"), "{format}");
 }
 
 #[test]
@@ -431,11 +374,7 @@ fn a_last_line_that_is_being_written_is_no_malformed_one() {
     let read = read(&format!("{line}{}", &line[..20]));
     assert_eq!((read.calls.len(), read.skipped.malformed), (1, 0));
     let warnings = read.understood.unwrap().warnings;
-    assert!(
-        warnings
-            .iter()
-            .any(|warning| warning.contains("being written"))
-    );
+    assert!(warnings.iter().any(|warning| warning.contains("being written")));
 }
 
 fn line(ts: u64, key: &str) -> String {
@@ -454,11 +393,7 @@ fn calls_of_keys_beyond_the_limit_are_left_out_and_counted() {
 fn one_line_far_in_the_future_does_not_hide_those_after_it() {
     let log = [line(1, "a"), line(200_000, "a"), line(2, "a"), line(3, "a")].concat();
     let read = read(&log);
-    let starts: Vec<_> = read
-        .calls
-        .iter()
-        .map(|call| call.start_us / 1_000_000)
-        .collect();
+    let starts: Vec<_> = read.calls.iter().map(|call| call.start_us / 1_000_000).collect();
     assert_eq!(starts, [1, 2, 3, 200_000]);
     assert_eq!(read.skipped.out_of_order, 0);
 }
@@ -468,10 +403,7 @@ fn the_lines_tell_the_format() {
     let formats = [
         (r#"{"ts":1}"#, Some(Format::Json)),
         ("ts,status,duration_ms", Some(Format::Csv)),
-        (
-            r#"::1 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200"#,
-            Some(Format::Combined),
-        ),
+        (r#"::1 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200"#, Some(Format::Combined)),
         (r#"[2026-01-01T00:00:00Z] "GET""#, Some(Format::Envoy)),
         ("h2 2026-01-01T00:00:00Z app", Some(Format::Alb)),
         ("a=1 b=2 c=3", Some(Format::Logfmt)),

@@ -82,6 +82,7 @@ impl<'a> Value<'a> {
 
     /// A point in time, in microseconds since the epoch: a number, whose unit is told by its size
     /// unless it is given, or a text as in ISO 8601 or the common log format.
+    #[inline]
     pub(crate) fn time(
         &self,
         field: &str,
@@ -91,30 +92,26 @@ impl<'a> Value<'a> {
         let us = match self {
             Self::Text(text) => {
                 let text = text.trim_ascii();
-                dates
-                    .micros(text)
-                    .or_else(|| since_epoch(Number::in_text(text)?, unit))
+                dates.micros(text).or_else(|| since_epoch(Number::in_text(text)?, unit))
             }
             _ => self.number().and_then(|number| since_epoch(number, unit)),
         };
-        us.filter(|us| (-FURTHEST_US..=FURTHEST_US).contains(us))
-            .ok_or_else(|| {
-                let allowed = "a number since the epoch or a time as in RFC 3339";
-                Malformed::field(field, format!("{} is not {allowed}", self.shown()))
-            })
+        us.filter(|us| (-FURTHEST_US..=FURTHEST_US).contains(us)).ok_or_else(|| {
+            let allowed = "a number since the epoch or a time as in RFC 3339";
+            Malformed::field(field, format!("{} is not {allowed}", self.shown()))
+        })
     }
 
     /// A duration in microseconds. One that says its own unit is taken at its word.
+    #[inline]
     pub(crate) fn duration(&self, field: &str, scale: Scale) -> Result<i64, Malformed> {
-        self.micros(scale)
-            .filter(|us| (0..=LONGEST_US).contains(us))
-            .ok_or_else(|| {
-                let allowed = match scale {
-                    Scale::In(_) => "a duration from 0 to a year",
-                    Scale::Written => "a duration from 0 to a year with its unit",
-                };
-                Malformed::field(field, format!("{} is not {allowed}", self.shown()))
-            })
+        self.micros(scale).filter(|us| (0..=LONGEST_US).contains(us)).ok_or_else(|| {
+            let allowed = match scale {
+                Scale::In(_) => "a duration from 0 to a year",
+                Scale::Written => "a duration from 0 to a year with its unit",
+            };
+            Malformed::field(field, format!("{} is not {allowed}", self.shown()))
+        })
     }
 
     fn micros(&self, scale: Scale) -> Option<i64> {
@@ -163,23 +160,18 @@ impl<'a> Value<'a> {
             Self::Integer(1) => Ok(true),
             Self::Text(text) if is_word(text, &["true", "1", "yes"]) => Ok(true),
             Self::Text(text) if is_word(text, &["false", "0", "no"]) => Ok(false),
-            _ => Err(Malformed::field(
-                field,
-                format!("{} is not true or false", self.shown()),
-            )),
+            _ => Err(Malformed::field(field, format!("{} is not true or false", self.shown()))),
         }
     }
 
     /// What the breaker's key is made of.
+    #[inline]
     pub(crate) fn into_key(self, field: &str) -> Result<Cow<'a, str>, Malformed> {
         match self {
             Self::Text(text) => Ok(text),
             Self::Integer(number) => Ok(number.to_string().into()),
             Self::Boolean(value) => Ok(value.to_string().into()),
-            other => Err(Malformed::field(
-                field,
-                format!("{} is not a name", other.shown()),
-            )),
+            other => Err(Malformed::field(field, format!("{} is not a name", other.shown()))),
         }
     }
 }
@@ -225,10 +217,7 @@ fn grpc_named(name: &str) -> Option<u16> {
     if is_same("CANCELED") {
         return Some(1);
     }
-    (0..)
-        .zip(GRPC)
-        .find(|(_, known)| is_same(known))
-        .map(|(number, _)| number)
+    (0..).zip(GRPC).find(|(_, known)| is_same(known)).map(|(number, _)| number)
 }
 
 impl Unit {
@@ -285,9 +274,7 @@ mod tests {
     const T: i64 = 1_767_225_600_000_000;
 
     fn time(text: &str) -> Option<i64> {
-        Value::text(text)
-            .time("ts", None, &mut Dates::default())
-            .ok()
+        Value::text(text).time("ts", None, &mut Dates::default()).ok()
     }
 
     #[test]
@@ -308,19 +295,9 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused_by_field_and_value() {
-        for text in [
-            "",
-            "-",
-            "nan",
-            "inf",
-            "yesterday",
-            "1e400",
-            "2026-13-01T00:00:00Z",
-        ] {
-            let refused = Value::text(text)
-                .time("ts", None, &mut Dates::default())
-                .unwrap_err()
-                .to_string();
+        for text in ["", "-", "nan", "inf", "yesterday", "1e400", "2026-13-01T00:00:00Z"] {
+            let refused =
+                Value::text(text).time("ts", None, &mut Dates::default()).unwrap_err().to_string();
             assert!(refused.contains("`ts`"), "{refused}");
         }
     }

@@ -40,11 +40,7 @@ pub(crate) struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self {
-            start_us: None,
-            width_us: 1_000,
-            bins: Vec::new(),
-        }
+        Self { start_us: None, width_us: 1_000, bins: Vec::new() }
     }
 }
 
@@ -99,10 +95,7 @@ mod tests {
     #[test]
     fn no_call_is_lost_however_long_the_log_grows() {
         let mut histogram = Histogram::default();
-        let good = Bin {
-            good: 1,
-            ..Bin::default()
-        };
+        let good = Bin { good: 1, ..Bin::default() };
         for power in 0..56 {
             histogram.add(-5 + (1_i64 << power), good);
         }

@@ -40,10 +40,7 @@ struct News {
 
 impl News {
     fn tell(&self, key: u32, transition: Transition) {
-        let mut transitions = self
-            .transitions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut transitions = self.transitions.lock().unwrap_or_else(PoisonError::into_inner);
         transitions.push((key, transition));
         // Relaxed: the player's own thread told it, within a call of its own.
         self.is_there.store(true, Ordering::Relaxed);
@@ -57,10 +54,7 @@ impl News {
             return Vec::new();
         }
         self.is_there.store(false, Ordering::Relaxed);
-        let mut transitions = self
-            .transitions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut transitions = self.transitions.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *transitions)
     }
 }
@@ -86,9 +80,7 @@ struct Limits {
 impl Limits {
     fn of(settings: &PartialSettings) -> Self {
         let micros = |limit: Option<std::time::Duration>| {
-            limit.map_or(u64::MAX, |limit| {
-                u64::try_from(limit.as_micros()).unwrap_or(u64::MAX)
-            })
+            limit.map_or(u64::MAX, |limit| u64::try_from(limit.as_micros()).unwrap_or(u64::MAX))
         };
         Self {
             slow_after_us: micros(settings.slow_after),
@@ -209,9 +201,7 @@ impl Player {
                 by_key.push([Tally::default(); 2]);
                 continue;
             };
-            if let Some(trip) = guarded
-                .course
-                .finish(self.last_us, &mut guarded.tallies[part])
+            if let Some(trip) = guarded.course.finish(self.last_us, &mut guarded.tallies[part])
                 && self.trips.len() < MOST_KEPT
             {
                 self.trips.push(trip);
@@ -219,15 +209,9 @@ impl Player {
             by_key.push(guarded.tallies);
         }
         self.trips.sort_by_key(|trip| (trip.at_us, trip.key));
-        let sum = by_key
-            .iter()
-            .flatten()
-            .fold(Tally::default(), |sum, one| sum.and(*one));
+        let sum = by_key.iter().flatten().fold(Tally::default(), |sum, one| sum.and(*one));
         Played {
-            tally: Tally {
-                workers_freed_at_once: self.most_freed,
-                ..sum
-            },
+            tally: Tally { workers_freed_at_once: self.most_freed, ..sum },
             by_key,
             trips: self.trips,
             histogram: self.histogram,
@@ -320,11 +304,8 @@ impl Player {
         guarded.trouble_since_us = event.trouble_since_us;
         match self.answers.get(event.slot as usize) {
             Some(Answer::Admitted(token)) => {
-                let outcome = if guarded.limits.is_slow(call) {
-                    Outcome::Slow
-                } else {
-                    call.outcome
-                };
+                let outcome =
+                    if guarded.limits.is_slow(call) { Outcome::Slow } else { call.outcome };
                 guarded.breaker.record(*token, outcome);
                 self.follow();
             }

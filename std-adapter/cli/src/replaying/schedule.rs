@@ -73,17 +73,8 @@ impl Schedule {
             }
         };
         self.started += 1;
-        self.under_way.push(Reverse(UnderWay {
-            end_us: call.end_us,
-            number: self.started,
-            slot,
-        }));
-        events.push(Event {
-            moment: Moment::Start,
-            call,
-            slot,
-            trouble_since_us: None,
-        });
+        self.under_way.push(Reverse(UnderWay { end_us: call.end_us, number: self.started, slot }));
+        events.push(Event { moment: Moment::Start, call, slot, trouble_since_us: None });
     }
 
     /// The log is over: adds the ends of all calls under way.
@@ -117,12 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn call(start_us: i64, duration_us: i64) -> Call {
-        Call {
-            start_us,
-            end_us: start_us + duration_us,
-            key: 0,
-            outcome: Outcome::Success,
-        }
+        Call { start_us, end_us: start_us + duration_us, key: 0, outcome: Outcome::Success }
     }
 
     fn events(calls: &[Call]) -> Vec<Event> {

@@ -42,11 +42,7 @@ fn outage() -> Vec<Call> {
     (0..100)
         .map(|number| {
             let fails = (10..40).contains(&number);
-            let outcome = if fails {
-                Outcome::Failure
-            } else {
-                Outcome::Success
-            };
+            let outcome = if fails { Outcome::Failure } else { Outcome::Success };
             call(number * 100, 50, outcome)
         })
         .collect()
@@ -77,9 +73,7 @@ fn an_outage_is_told_with_its_trip_its_probes_and_its_recovery() {
 #[test]
 fn a_failure_counts_when_it_ends() {
     // Three calls that hang for 5 s, and meanwhile good ones: nothing is known until they end.
-    let mut calls: Vec<_> = (0..3)
-        .map(|n| call(n * 100, 5_000, Outcome::Failure))
-        .collect();
+    let mut calls: Vec<_> = (0..3).map(|n| call(n * 100, 5_000, Outcome::Failure)).collect();
     calls.extend((3..49).map(|n| call(n * 100, 10, Outcome::Success)));
     let early = played(THREE_IN_A_ROW, &calls);
     assert_eq!(early.trips[0].at_us, T + 5_200_000);
@@ -89,9 +83,7 @@ fn a_failure_counts_when_it_ends() {
 
 #[test]
 fn a_call_that_hangs_is_judged_as_soon_as_it_does() {
-    let hung: Vec<_> = (0..3)
-        .map(|n| call(n * 100, 5_000, Outcome::Failure))
-        .collect();
+    let hung: Vec<_> = (0..3).map(|n| call(n * 100, 5_000, Outcome::Failure)).collect();
     let toml = format!("hung_after = '1s'\n{THREE_IN_A_ROW}");
     let played = played(&toml, &hung);
     assert_eq!(played.trips[0].at_us, T + 1_200_000);
@@ -111,9 +103,7 @@ fn workers_that_saved_calls_would_have_held_at_once_are_counted() {
 #[test]
 fn slow_calls_trip_without_any_failure() {
     let toml = "slow_after = '1s'\n[window]\nkind = 'calls'\nsize = 4\nslow_rate_percent = 50";
-    let calls: Vec<_> = (0..8)
-        .map(|n| call(n * 2_000, 1_500, Outcome::Success))
-        .collect();
+    let calls: Vec<_> = (0..8).map(|n| call(n * 2_000, 1_500, Outcome::Success)).collect();
     let played = played(toml, &calls);
     assert_eq!(played.trips[0].detection_delay_us, None);
     let tally = played.tally;
@@ -124,9 +114,7 @@ fn slow_calls_trip_without_any_failure() {
 
 #[test]
 fn a_breaker_that_is_open_at_the_end_of_the_log_has_not_recovered() {
-    let calls: Vec<_> = (0..9)
-        .map(|n| call(n * 100, 50, Outcome::Failure))
-        .collect();
+    let calls: Vec<_> = (0..9).map(|n| call(n * 100, 50, Outcome::Failure)).collect();
     let played = played(THREE_IN_A_ROW, &calls);
     assert_eq!(played.trips[0].recovered_at_us, None);
     assert_eq!(played.tally.not_closed_us, 600_000);

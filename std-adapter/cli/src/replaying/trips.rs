@@ -37,10 +37,7 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    pub(crate) const NEW: Self = Self {
-        trip: None,
-        judging_since_us: i64::MIN,
-    };
+    pub(crate) const NEW: Self = Self { trip: None, judging_since_us: i64::MIN };
 
     /// The breaker changed its phase. Gives the trip back that this ended.
     pub(crate) fn follow(
@@ -59,9 +56,7 @@ impl Course {
                     return None;
                 }
                 let delay = trouble_since_us.map(|since_us| {
-                    at_us
-                        .saturating_sub(since_us.max(self.judging_since_us))
-                        .max(0) as u64
+                    at_us.saturating_sub(since_us.max(self.judging_since_us)).max(0) as u64
                 });
                 tally.trips += 1;
                 tally.longest_detection_delay_us =

@@ -33,9 +33,7 @@ impl Troubles {
         match call.outcome {
             Outcome::Failure | Outcome::SlowFailure => {
                 // One that ends later may have begun earlier.
-                let earlier = trouble
-                    .since_us
-                    .map_or(call.start_us, |us| us.min(call.start_us));
+                let earlier = trouble.since_us.map_or(call.start_us, |us| us.min(call.start_us));
                 trouble.since_us = Some(earlier);
                 trouble.successes = 0;
             }
@@ -59,12 +57,8 @@ mod tests {
         let mut troubles = Troubles::default();
         let mut since = None;
         for (at, outcome) in (0..).zip(outcomes) {
-            since = troubles.ended(&Call {
-                start_us: at,
-                end_us: at + 1,
-                key: 3,
-                outcome: *outcome,
-            });
+            since =
+                troubles.ended(&Call { start_us: at, end_us: at + 1, key: 3, outcome: *outcome });
         }
         since
     }

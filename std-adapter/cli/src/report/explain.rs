@@ -27,10 +27,7 @@ pub(crate) fn text(parts: &[Part], surroundings: &Surroundings) -> String {
         ("--normal", surroundings.normal.is_none()),
         ("--timeout", surroundings.timeout.is_none()),
     ];
-    let unknown: Vec<_> = unknown
-        .iter()
-        .filter(|(_, is_unknown)| *is_unknown)
-        .collect();
+    let unknown: Vec<_> = unknown.iter().filter(|(_, is_unknown)| *is_unknown).collect();
     if !unknown.is_empty() {
         let names: Vec<_> = unknown.iter().map(|(name, _)| *name).collect();
         let _ = writeln!(text, "\nMore traps can be told with {}.", listed(&names));
@@ -51,11 +48,7 @@ fn words(explained: &Explained) -> String {
     for sentence in &explained.sentences {
         let _ = writeln!(text, "{sentence}");
     }
-    text.push_str(if explained.traps.is_empty() {
-        "\nNo traps found.\n"
-    } else {
-        "\nTraps:\n"
-    });
+    text.push_str(if explained.traps.is_empty() { "\nNo traps found.\n" } else { "\nTraps:\n" });
     for trap in &explained.traps {
         let _ = writeln!(text, "  {}: {}.", trap.setting, trap.warning);
     }
@@ -66,10 +59,9 @@ fn words(explained: &Explained) -> String {
 pub(crate) fn json(parts: &[Part]) -> String {
     let report = match parts {
         [(table, explained)] if table.is_empty() => object(explained),
-        parts => parts
-            .iter()
-            .map(|(table, explained)| (table.clone(), object(explained)))
-            .collect(),
+        parts => {
+            parts.iter().map(|(table, explained)| (table.clone(), object(explained))).collect()
+        }
     };
     format!("{report:#}\n")
 }

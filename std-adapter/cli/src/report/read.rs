@@ -20,11 +20,7 @@ pub(crate) fn lines(notes: &Notes) -> Vec<String> {
             read.format,
             counted(log.calls, "call"),
             counted(log.lines, "line"),
-            if read.times_are == "end" {
-                "ended"
-            } else {
-                "began"
-            },
+            if read.times_are == "end" { "ended" } else { "began" },
             read.resolution,
             shown_key(&read.duration_from),
             match read.duration_unit {
@@ -33,23 +29,14 @@ pub(crate) fn lines(notes: &Notes) -> Vec<String> {
             },
         ));
     }
-    let quantile = |share| {
-        notes
-            .durations
-            .quantile(share)
-            .map_or("-".to_owned(), duration)
-    };
+    let quantile = |share| notes.durations.quantile(share).map_or("-".to_owned(), duration);
     lines.push(format!(
         "{}; half of the calls took up to {}, 99 % up to {}",
         counted(notes.keys.len() as u64, "breaker"),
         quantile(0.5),
         quantile(0.99),
     ));
-    lines.extend(
-        warnings(notes)
-            .iter()
-            .map(|warning| format!("warning: {warning}")),
-    );
+    lines.extend(warnings(notes).iter().map(|warning| format!("warning: {warning}")));
     lines
 }
 

@@ -35,10 +35,7 @@ pub(crate) fn table(all: &[Replayed<'_>], trips: usize) -> String {
         return String::new();
     };
     let mut text = read::lines(first.notes).join("\n");
-    let names: Vec<_> = all
-        .iter()
-        .map(|replayed| replayed.config.as_str())
-        .collect();
+    let names: Vec<_> = all.iter().map(|replayed| replayed.config.as_str()).collect();
     let _ = write!(
         text,
         "\n\n{} against {} from {} to {} ({})\n\n",
@@ -74,9 +71,7 @@ const SUMS: [Sum; 8] = [
     ("good calls lost", |tally| count(tally.lost)),
     ("trips", |tally| count(tally.trips)),
     ("opened again", |tally| count(tally.reopenings)),
-    ("longest detection", |tally| {
-        duration(tally.longest_detection_delay_us)
-    }),
+    ("longest detection", |tally| duration(tally.longest_detection_delay_us)),
     ("not closed", |tally| duration(tally.not_closed_us)),
 ];
 
@@ -116,11 +111,9 @@ fn sums(replayed: &Replayed<'_>) -> String {
             counted(tally.workers_freed_at_once, "worker"),
             duration(tally.longest_saved_us),
         ),
-        "good calls lost" => format!(
-            "{} of {} that succeeded",
-            share(tally.lost, tally.good()),
-            count(tally.good())
-        ),
+        "good calls lost" => {
+            format!("{} of {} that succeeded", share(tally.lost, tally.good()), count(tally.good()))
+        }
         "opened again" => "probes failed, or tripped while recovering".to_owned(),
         "longest detection" => "from the start of the first failed call to the trip".to_owned(),
         "not closed" => "all breakers together".to_owned(),
@@ -129,11 +122,8 @@ fn sums(replayed: &Replayed<'_>) -> String {
     let mut text = String::new();
     for (name, show) in SUMS {
         // The words that people look for.
-        let shown = if name == "bad calls saved" && tally.slow == 0 {
-            "doomed calls saved"
-        } else {
-            name
-        };
+        let shown =
+            if name == "bad calls saved" && tally.slow == 0 { "doomed calls saved" } else { name };
         let line = format!("{shown:<20} {:>12}  {}", show(tally), more(name));
         let _ = writeln!(text, "{}", line.trim_end());
     }
@@ -152,18 +142,9 @@ fn breaker_table(replayed: &Replayed<'_>, most: usize) -> String {
     let idle = all - breakers.len();
     let shown = breakers.len().min(most);
     let mut rows = vec![
-        [
-            "calls",
-            "failed",
-            "rejected",
-            "saved",
-            "lost",
-            "trips",
-            "not closed",
-            "breaker",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+        ["calls", "failed", "rejected", "saved", "lost", "trips", "not closed", "breaker"]
+            .map(str::to_owned)
+            .to_vec(),
     ];
     for (key, tally) in breakers.iter().take(shown) {
         rows.push(vec![
@@ -182,11 +163,7 @@ fn breaker_table(replayed: &Replayed<'_>, most: usize) -> String {
         text.push_str(&aligned(&rows, |column| column < 7));
     }
     if breakers.len() > shown {
-        let _ = writeln!(
-            text,
-            "and {} more that tripped",
-            count((breakers.len() - shown) as u64)
-        );
+        let _ = writeln!(text, "and {} more that tripped", count((breakers.len() - shown) as u64));
     }
     if idle > 0 {
         let _ = writeln!(text, "{} did not trip", counted(idle as u64, "breaker"));
@@ -195,10 +172,7 @@ fn breaker_table(replayed: &Replayed<'_>, most: usize) -> String {
 }
 
 fn by_key(played: &Played) -> impl Iterator<Item = (u32, Tally)> {
-    let sums = played
-        .by_key
-        .iter()
-        .map(|[before, after]| before.and(*after));
+    let sums = played.by_key.iter().map(|[before, after]| before.and(*after));
     (0..).zip(sums)
 }
 
@@ -258,10 +232,8 @@ fn row(trip: &Trip, replayed: &Replayed<'_>) -> Vec<String> {
     let open_us = trip.recovered_at_us.map(|us| us.abs_diff(trip.at_us));
     vec![
         time(trip.at_us),
-        trip.detection_delay_us
-            .map_or("slow calls".to_owned(), duration),
-        trip.recovered_at_us
-            .map_or("not in the log".to_owned(), time),
+        trip.detection_delay_us.map_or("slow calls".to_owned(), duration),
+        trip.recovered_at_us.map_or("not in the log".to_owned(), time),
         open_us.map_or(String::new(), duration),
         count(trip.reopenings),
         count(trip.saved),
@@ -274,13 +246,7 @@ fn row(trip: &Trip, replayed: &Replayed<'_>) -> Vec<String> {
 pub(crate) fn shown_key(key: &str) -> String {
     key.chars()
         .take(60)
-        .flat_map(|c| {
-            if c.is_control() {
-                c.escape_default().collect::<Vec<_>>()
-            } else {
-                vec![c]
-            }
-        })
+        .flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
         .collect()
 }
 
@@ -314,11 +280,7 @@ pub(crate) fn json(all: &[Replayed<'_>]) -> String {
 
 fn one_json(replayed: &Replayed<'_>) -> Value {
     let played = &replayed.played;
-    let trips: Vec<Value> = played
-        .trips
-        .iter()
-        .map(|trip| trip_json(trip, replayed))
-        .collect();
+    let trips: Vec<Value> = played.trips.iter().map(|trip| trip_json(trip, replayed)).collect();
     let by_breaker: Vec<Value> = by_key(played)
         .map(|(key, tally)| {
             json!({ "key": replayed.notes.keys.name(key), "totals": tally_json(&tally) })

@@ -10,10 +10,7 @@ pub(crate) fn lines(notes: &Notes) -> Vec<String> {
     let skipped = &notes.skipped;
     let mut lines = Vec::new();
     if skipped.malformed > 0 {
-        lines.push(format!(
-            "{} skipped:",
-            counted(skipped.malformed, "malformed line")
-        ));
+        lines.push(format!("{} skipped:", counted(skipped.malformed, "malformed line")));
         lines.extend(skipped.shown.iter().map(|line| format!("  {line}")));
         let more = skipped.malformed - skipped.shown.len() as u64;
         if more > 0 {

@@ -25,26 +25,10 @@ struct Series {
 
 /// From the bottom of a bar to its top. The colours can be told apart by brightness too.
 const SERIES: [Series; 4] = [
-    Series {
-        name: "passed",
-        colour: "#9cc3a5",
-        of: |bin| bin.good,
-    },
-    Series {
-        name: "failed",
-        colour: "#b3261e",
-        of: |bin| bin.failed,
-    },
-    Series {
-        name: "doomed, saved",
-        colour: "#31629b",
-        of: |bin| bin.saved,
-    },
-    Series {
-        name: "good, lost",
-        colour: "#f0b429",
-        of: |bin| bin.lost,
-    },
+    Series { name: "passed", colour: "#9cc3a5", of: |bin| bin.good },
+    Series { name: "failed", colour: "#b3261e", of: |bin| bin.failed },
+    Series { name: "doomed, saved", colour: "#31629b", of: |bin| bin.saved },
+    Series { name: "good, lost", colour: "#f0b429", of: |bin| bin.lost },
 ];
 
 /// The picture, as a whole SVG file.
@@ -137,18 +121,10 @@ fn bars(svg: &mut String, histogram: &Histogram) {
 fn axis(svg: &mut String, histogram: &Histogram) {
     let start_us = histogram.start_us().unwrap_or(0);
     let y = TOP + BARS;
-    let _ = writeln!(
-        svg,
-        "<path d=\"M{LEFT} {y}H{}\" stroke=\"#444\"/>",
-        LEFT + WIDTH
-    );
+    let _ = writeln!(svg, "<path d=\"M{LEFT} {y}H{}\" stroke=\"#444\"/>", LEFT + WIDTH);
     let ends = [
         (LEFT, "start", start_us),
-        (
-            LEFT + WIDTH,
-            "end",
-            start_us.saturating_add(length_us(histogram) as i64),
-        ),
+        (LEFT + WIDTH, "end", start_us.saturating_add(length_us(histogram) as i64)),
     ];
     for (x, anchor, at_us) in ends {
         let _ = writeln!(
@@ -192,14 +168,12 @@ fn band(svg: &mut String, replayed: &Replayed<'_>, histogram: &Histogram, key: u
 }
 
 fn told(trip: &Trip) -> String {
-    let detected = trip.detection_delay_us.map_or(String::new(), |us| {
-        format!(", detected after {}", duration(us))
-    });
+    let detected = trip
+        .detection_delay_us
+        .map_or(String::new(), |us| format!(", detected after {}", duration(us)));
     let recovered = trip
         .recovered_at_us
-        .map_or("not recovered in the log".to_owned(), |us| {
-            format!("recovered {}", time(us))
-        });
+        .map_or("not recovered in the log".to_owned(), |us| format!("recovered {}", time(us)));
     format!(
         "tripped {}{detected}, {recovered}, {} saved, {} lost",
         time(trip.at_us),
@@ -245,9 +219,6 @@ mod tests {
 
     #[test]
     fn what_a_log_says_can_not_become_markup() {
-        assert_eq!(
-            escaped("<script>\"&'\u{0}"),
-            "&lt;script&gt;&quot;&amp;&#39;\u{fffd}"
-        );
+        assert_eq!(escaped("<script>\"&'\u{0}"), "&lt;script&gt;&quot;&amp;&#39;\u{fffd}");
     }
 }

@@ -69,19 +69,11 @@ impl Tuned<'_> {
 
     /// Whether any breaker is worth it.
     fn is_worth_it(&self) -> bool {
-        self.verdict.is_worth_it
-            || self
-                .of_keys
-                .iter()
-                .any(|of_key| of_key.worth_it().is_some())
+        self.verdict.is_worth_it || self.of_keys.iter().any(|of_key| of_key.worth_it().is_some())
     }
 
     fn verdict(&self) -> &'static str {
-        if self.is_worth_it() {
-            "worth_it"
-        } else {
-            "not_worth_it"
-        }
+        if self.is_worth_it() { "worth_it" } else { "not_worth_it" }
     }
 
     /// Why, in words.
@@ -90,11 +82,7 @@ impl Tuned<'_> {
         if judged.bad() == 0 {
             return "no call failed, so none of them would have saved a call".to_owned();
         }
-        if self
-            .choices
-            .iter()
-            .all(|choice| choice.parts.totals.saved == 0)
-        {
+        if self.choices.iter().all(|choice| choice.parts.totals.saved == 0) {
             return "none of them would have saved a call".to_owned();
         }
         format!(
@@ -128,10 +116,7 @@ pub(crate) fn text(tuned: &Tuned<'_>) -> Result<String, Failure> {
     let mut comments = read::lines(tuned.notes);
     comments.extend(skipped::lines(tuned.notes));
     comments.push(String::new());
-    let calls = tuned
-        .choices
-        .first()
-        .map_or(0, |choice| choice.parts.totals.calls);
+    let calls = tuned.choices.first().map_or(0, |choice| choice.parts.totals.calls);
     comments.push(format!(
         "{} against {} from {} to {}, with {}; outside of outages {:.2} % fail",
         counted(tuned.tried as u64, "configuration"),
@@ -188,11 +173,7 @@ fn table(tuned: &Tuned<'_>) -> Result<Vec<String>, Failure> {
         Ok(format!(
             "{name:>2} {:>8} {:>15}   {:>10}   {:>5}   {:>8}   {:>9}   {}{}",
             share(tally.saved, tally.bad()),
-            format!(
-                "{} ({})",
-                count(tally.lost),
-                share(tally.lost, tally.good())
-            ),
+            format!("{} ({})", count(tally.lost), share(tally.lost, tally.good())),
             duration(tally.saved_us),
             count(tally.trips),
             duration(tally.longest_detection_delay_us),
@@ -202,11 +183,7 @@ fn table(tuned: &Tuned<'_>) -> Result<Vec<String>, Failure> {
         ))
     };
     for (number, choice) in (1..).zip(&tuned.choices) {
-        lines.push(row(
-            &number.to_string(),
-            &choice.parts.totals,
-            &choice.settings,
-        )?);
+        lines.push(row(&number.to_string(), &choice.parts.totals, &choice.settings)?);
     }
     if let Some(tally) = &tuned.of_default {
         let row = row("-", tally, &PartialSettings::default())?;
@@ -255,11 +232,7 @@ fn catalogue_text(tuned: &Tuned<'_>, mark: &str) -> Result<String, Failure> {
             text,
             "{mark} {}: {}saves {} of {}, loses {}",
             shown_key(&of_key.key),
-            if of_key.worth_it().is_some() {
-                ""
-            } else {
-                "not worth it: "
-            },
+            if of_key.worth_it().is_some() { "" } else { "not worth it: " },
             count(judged.saved),
             count(judged.bad()),
             count(judged.lost),
@@ -272,12 +245,7 @@ fn catalogue_text(tuned: &Tuned<'_>, mark: &str) -> Result<String, Failure> {
     for of_key in &tuned.of_keys {
         if let Some(settings) = of_key.worth_it() {
             let closest = library.closest(settings, tuned.calls_per_second)?;
-            let _ = write!(
-                text,
-                "\n{mark} {}\n{}",
-                shown_key(&of_key.key),
-                closest.settings
-            );
+            let _ = write!(text, "\n{mark} {}\n{}", shown_key(&of_key.key), closest.settings);
         }
     }
     Ok(text)

@@ -33,19 +33,10 @@ pub(crate) fn openings(usual_outage: Option<Duration>) -> Vec<Opening> {
     let usual = usual_outage.unwrap_or(USUAL_OUTAGE);
     let part = |of: u32| readable((usual / of).clamp(OPEN_FOR.0, OPEN_FOR.1));
     let (short, medium, long) = (part(60), part(12), part(3));
-    let fixed = |open_for| Opening {
-        open_for,
-        ..Opening::default()
-    };
-    let backoff = Opening {
-        max_open: Some(medium),
-        ..fixed(short)
-    };
+    let fixed = |open_for| Opening { open_for, ..Opening::default() };
+    let backoff = Opening { max_open: Some(medium), ..fixed(short) };
     let mut openings = vec![fixed(short), fixed(medium), fixed(long), backoff];
-    openings.push(Opening {
-        ramp: Some(short),
-        ..backoff
-    });
+    openings.push(Opening { ramp: Some(short), ..backoff });
     openings.retain(|one| one.max_open.is_none_or(|most| most > one.open_for));
     let mut different: Vec<Opening> = Vec::new();
     for opening in openings {
@@ -58,10 +49,7 @@ pub(crate) fn openings(usual_outage: Option<Duration>) -> Vec<Opening> {
 
 /// Open times that were asked for.
 pub(crate) fn asked(open_for: &[Duration]) -> Vec<Opening> {
-    let opening = |open_for: &Duration| Opening {
-        open_for: *open_for,
-        ..Opening::default()
-    };
+    let opening = |open_for: &Duration| Opening { open_for: *open_for, ..Opening::default() };
     open_for.iter().map(opening).collect()
 }
 
@@ -85,10 +73,7 @@ pub(crate) fn candidates(base: &PartialSettings, openings: &[Opening]) -> Vec<Pa
                 open_for: Some(opening.open_for),
                 max_open: base.max_open.or(opening.max_open),
                 ramp: base.ramp.or(opening.ramp),
-                window: PartialWindow {
-                    slow_rate: base.window.slow_rate,
-                    ..window
-                },
+                window: PartialWindow { slow_rate: base.window.slow_rate, ..window },
                 ..*base
             };
             // The base may say what some of them can't fulfil, such as a cap of the open time.
@@ -102,16 +87,10 @@ pub(crate) fn candidates(base: &PartialSettings, openings: &[Opening]) -> Vec<Pa
 
 /// All windows that are tried, from the simplest kind on: a kind more is a part more here.
 fn windows() -> Vec<PartialWindow> {
-    let of = |kind| PartialWindow {
-        kind: Some(kind),
-        ..PartialWindow::default()
-    };
+    let of = |kind| PartialWindow { kind: Some(kind), ..PartialWindow::default() };
     let mut windows = Vec::new();
     for threshold in CONSECUTIVE {
-        windows.push(PartialWindow {
-            threshold: Some(threshold),
-            ..of(WindowKind::Consecutive)
-        });
+        windows.push(PartialWindow { threshold: Some(threshold), ..of(WindowKind::Consecutive) });
     }
     for threshold in THRESHOLDS {
         for within in WITHIN_S {
@@ -158,35 +137,21 @@ mod tests {
 
     #[test]
     fn every_window_is_valid_on_its_own() {
-        let candidates = candidates(
-            &PartialSettings::default(),
-            &asked(&[Duration::from_secs(5)]),
-        );
+        let candidates = candidates(&PartialSettings::default(), &asked(&[Duration::from_secs(5)]));
         assert_eq!(candidates.len(), windows().len());
     }
 
     #[test]
     fn openings_are_parts_of_the_usual_outage() {
         let openings = openings(Some(Duration::from_secs(60)));
-        let times: Vec<_> = openings
-            .iter()
-            .map(|one| (one.open_for.as_millis(), one.max_open))
-            .collect();
+        let times: Vec<_> =
+            openings.iter().map(|one| (one.open_for.as_millis(), one.max_open)).collect();
         let five = Some(Duration::from_secs(5));
-        let expected = [
-            (1_000, None),
-            (5_000, None),
-            (20_000, None),
-            (1_000, five),
-            (1_000, five),
-        ];
+        let expected = [(1_000, None), (5_000, None), (20_000, None), (1_000, five), (1_000, five)];
         assert_eq!(times, expected);
         for ms in [1, 50, 700, 30_000, 86_400_000] {
             for opening in super::openings(Some(Duration::from_millis(ms))) {
-                assert!(
-                    (OPEN_FOR.0..=OPEN_FOR.1).contains(&opening.open_for),
-                    "{opening:?}"
-                );
+                assert!((OPEN_FOR.0..=OPEN_FOR.1).contains(&opening.open_for), "{opening:?}");
             }
         }
     }
@@ -195,10 +160,6 @@ mod tests {
     fn what_the_base_rules_out_is_not_tried() {
         let base: PartialSettings = toml::from_str("max_open = '10s'").unwrap();
         let candidates = candidates(&base, &asked(&[5, 20].map(Duration::from_secs)));
-        assert!(
-            candidates
-                .iter()
-                .all(|one| one.open_for == Some(Duration::from_secs(5)))
-        );
+        assert!(candidates.iter().all(|one| one.open_for == Some(Duration::from_secs(5))));
     }
 }

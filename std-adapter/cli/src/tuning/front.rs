@@ -21,13 +21,7 @@ fn front(scores: &[Score], most_lost: u64, least_gain: u64) -> Vec<usize> {
     order.sort_by_key(|index| {
         let score = &scores[*index];
         let delay = score.longest_detection_delay_us;
-        (
-            score.lost,
-            std::cmp::Reverse(score.saved),
-            score.trips,
-            delay,
-            *index,
-        )
+        (score.lost, std::cmp::Reverse(score.saved), score.trips, delay, *index)
     });
     let mut front: Vec<usize> = Vec::new();
     for index in order {
@@ -69,10 +63,7 @@ pub(crate) fn best(scores: &[Score], most_lost: u64, least_gain: u64, most: usiz
             let to = |other: &usize| distance(place(index), place(*other));
             chosen.iter().map(to).fold(f64::INFINITY, f64::min)
         };
-        let rest = front
-            .iter()
-            .copied()
-            .filter(|index| !chosen.contains(index));
+        let rest = front.iter().copied().filter(|index| !chosen.contains(index));
         let Some(next) = rest.max_by(|a, b| distance(*a).total_cmp(&distance(*b))) else {
             break;
         };
@@ -103,23 +94,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn score(saved: u64, lost: u64) -> Score {
-        Score {
-            saved,
-            lost,
-            trips: 1,
-            longest_detection_delay_us: 0,
-        }
+        Score { saved, lost, trips: 1, longest_detection_delay_us: 0 }
     }
 
     #[test]
     fn a_candidate_that_saves_less_and_loses_more_is_not_on_the_front() {
-        let scores = [
-            score(10, 5),
-            score(20, 4),
-            score(30, 9),
-            score(5, 0),
-            score(0, 0),
-        ];
+        let scores = [score(10, 5), score(20, 4), score(30, 9), score(5, 0), score(0, 0)];
         assert_eq!(front(&scores, 100, 1), [3, 1, 2]);
         assert_eq!(best(&scores, 100, 1, 2), [3, 2]);
         assert_eq!(best(&scores, 100, 1, 1), [2]);

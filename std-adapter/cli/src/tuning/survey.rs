@@ -53,10 +53,7 @@ impl Survey {
 
     fn take_in(&mut self, event: &Event) {
         let at_us = event.at_us();
-        self.span_us = Some(
-            self.span_us
-                .map_or((at_us, at_us), |(from_us, _)| (from_us, at_us)),
-        );
+        self.span_us = Some(self.span_us.map_or((at_us, at_us), |(from_us, _)| (from_us, at_us)));
         if event.moment == Moment::Start {
             self.calls += 1;
             self.failed += u64::from(event.call.failed());
@@ -76,12 +73,8 @@ impl Survey {
             }
             (None, None) => {}
             (Some(from_us), place) => {
-                let outage = place.get_or_insert(Outage {
-                    from_us,
-                    to_us: at_us,
-                    calls: 0,
-                    failed: 0,
-                });
+                let outage =
+                    place.get_or_insert(Outage { from_us, to_us: at_us, calls: 0, failed: 0 });
                 outage.calls += 1;
                 outage.from_us = outage.from_us.min(from_us);
                 if event.call.failed() {
@@ -147,12 +140,7 @@ mod tests {
     use super::*;
 
     fn outage(from_us: i64, to_us: i64, failed: u64) -> Outage {
-        Outage {
-            from_us,
-            to_us,
-            calls: failed,
-            failed,
-        }
+        Outage { from_us, to_us, calls: failed, failed }
     }
 
     #[test]
@@ -177,10 +165,7 @@ mod tests {
         let split = |outages: &[Outage]| survey(outages).split_us();
         assert_eq!(split(&[]), Some(500));
         assert_eq!(split(&[outage(100, 200, 50)]), None);
-        assert_eq!(
-            split(&[outage(100, 200, 50), outage(400, 500, 50)]),
-            Some(300)
-        );
+        assert_eq!(split(&[outage(100, 200, 50), outage(400, 500, 50)]), Some(300));
         // Hardly anything to judge on.
         assert_eq!(split(&[outage(100, 200, 99), outage(400, 500, 5)]), None);
         // At once, of two breakers.

@@ -21,21 +21,13 @@ impl Parts {
             let tallies = played.by_key.iter().filter_map(|parts| parts.get(index));
             tallies.fold(Tally::default(), |sum, one| sum.and(*one))
         };
-        Self {
-            totals: played.tally,
-            first: part(0),
-            second: part(1),
-        }
+        Self { totals: played.tally, first: part(0), second: part(1) }
     }
 
     /// Of one breaker.
     pub(crate) fn of_key(played: &Played, key: usize) -> Self {
         let [first, second] = played.by_key.get(key).copied().unwrap_or_default();
-        Self {
-            totals: first.and(second),
-            first,
-            second,
-        }
+        Self { totals: first.and(second), first, second }
     }
 
     /// Whether it rejects more good calls than bad ones.
@@ -119,22 +111,12 @@ mod tests {
     use super::*;
 
     fn tally(saved: u64, lost: u64) -> Tally {
-        Tally {
-            failed: 100,
-            succeeded: 10_000,
-            saved,
-            lost,
-            ..Tally::default()
-        }
+        Tally { failed: 100, succeeded: 10_000, saved, lost, ..Tally::default() }
     }
 
     fn parts(first: (u64, u64), second: (u64, u64)) -> Parts {
         let (first, second) = (tally(first.0, first.1), tally(second.0, second.1));
-        Parts {
-            totals: first.and(second),
-            first,
-            second,
-        }
+        Parts { totals: first.and(second), first, second }
     }
 
     fn is_worth_it(candidates: &[Parts]) -> bool {
@@ -143,19 +125,13 @@ mod tests {
 
     #[test]
     fn what_is_good_in_both_parts_is_worth_it() {
-        assert!(is_worth_it(&[
-            parts((80, 2), (70, 3)),
-            parts((10, 0), (10, 0))
-        ]));
+        assert!(is_worth_it(&[parts((80, 2), (70, 3)), parts((10, 0), (10, 0))]));
     }
 
     #[test]
     fn what_is_good_only_where_it_was_searched_is_not() {
         // Each is good in one part and bad in the other.
-        assert!(!is_worth_it(&[
-            parts((80, 2), (0, 300)),
-            parts((0, 300), (80, 2))
-        ]));
+        assert!(!is_worth_it(&[parts((80, 2), (0, 300)), parts((0, 300), (80, 2))]));
     }
 
     #[test]
@@ -168,11 +144,7 @@ mod tests {
 
     #[test]
     fn of_two_as_good_the_first_is_chosen_and_none_that_loses_too_much() {
-        let candidates = [
-            parts((90, 600), (0, 0)),
-            parts((80, 0), (0, 0)),
-            parts((80, 0), (0, 0)),
-        ];
+        let candidates = [parts((90, 600), (0, 0)), parts((80, 0), (0, 0)), parts((80, 0), (0, 0))];
         assert_eq!(best_in(&candidates, |parts| &parts.first, 5), Some(1));
         assert_eq!(best_in(&candidates, |parts| &parts.second, 5), None);
     }

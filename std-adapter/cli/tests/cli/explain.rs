@@ -7,14 +7,8 @@ fn a_configuration_is_put_into_words_with_its_traps() {
         "breaker.toml",
         "open_for = '2s'\n[window]\nkind = 'time'\nspan = '10s'\nmin_calls = 50\n",
     );
-    let text = folder.printed(&[
-        "explain",
-        "breaker.toml",
-        "--calls-per-second",
-        "2",
-        "--timeout",
-        "30s",
-    ]);
+    let text =
+        folder.printed(&["explain", "breaker.toml", "--calls-per-second", "2", "--timeout", "30s"]);
     for words in [
         "opens when 50 % of the calls of the last 10s failed, once there are 50",
         "rejects every call for 2s",
@@ -55,10 +49,7 @@ fn the_breakers_of_a_catalogue_are_explained_one_by_one() {
     folder.write("breakers.toml", CATALOG);
     let text = folder.printed(&["explain", "breakers.toml"]);
     let (defaults, payments) = text.split_once("[breakers.payments]").unwrap();
-    assert!(
-        defaults.starts_with("[defaults]\nThe breaker opens when 5 calls failed"),
-        "{text}"
-    );
+    assert!(defaults.starts_with("[defaults]\nThe breaker opens when 5 calls failed"), "{text}");
     assert!(payments.contains("rejects every call for 20s"), "{text}");
     let json = folder.json(&["explain", "--json", "breakers.toml"]);
     assert!(json["breakers.payments"]["does"].is_array(), "{json}");
@@ -85,10 +76,7 @@ fn each_key_of_a_log_has_the_settings_of_its_name() {
         .collect();
     assert_eq!(
         trips,
-        [
-            ("payments", "1970-01-01T00:00:02.510Z"),
-            ("search", "1970-01-01T00:00:04.510Z"),
-        ]
+        [("payments", "1970-01-01T00:00:02.510Z"), ("search", "1970-01-01T00:00:04.510Z"),]
     );
     assert_eq!(report["trips"][0]["open_for_s"], 20.0);
 }
@@ -97,21 +85,11 @@ fn each_key_of_a_log_has_the_settings_of_its_name() {
 fn the_same_configuration_may_be_toml_json_or_yaml() {
     let folder = Folder::new();
     folder.write("b.toml", "open_for = '5s'\n[window]\nkind = 'consecutive'");
-    folder.write(
-        "b.json",
-        r#"{"open_for": "5s", "window": {"kind": "consecutive"}}"#,
-    );
+    folder.write("b.json", r#"{"open_for": "5s", "window": {"kind": "consecutive"}}"#);
     folder.write("b.yaml", "open_for: 5s\nwindow:\n  kind: consecutive\n");
     let explained = ["b.toml", "b.json", "b.yaml"].map(|file| folder.printed(&["explain", file]));
-    assert!(
-        explained[0].contains("5 calls in a row failed"),
-        "{}",
-        explained[0]
-    );
-    assert!(
-        explained.iter().all(|text| *text == explained[0]),
-        "{explained:?}"
-    );
+    assert!(explained[0].contains("5 calls in a row failed"), "{}", explained[0]);
+    assert!(explained.iter().all(|text| *text == explained[0]), "{explained:?}");
 
     let profile = r#"{"profiles": {"p": {"max_probes": 2}}, "breakers": {"a": {"profile": "p"}}}"#;
     folder.write("many.json", profile);
@@ -120,30 +98,19 @@ fn the_same_configuration_may_be_toml_json_or_yaml() {
 
     folder.write("wrong.json", "{\n  \"open_fro\": \"5s\"\n}");
     let error = folder.refused(1, &["explain", "wrong.json"]);
-    assert!(
-        error.contains("open_fro") && error.contains("line 2"),
-        "{error}"
-    );
+    assert!(error.contains("open_fro") && error.contains("line 2"), "{error}");
     folder.write("wrong.yaml", "open_for: 5 parsecs\n");
     let error = folder.refused(1, &["explain", "wrong.yaml"]);
-    assert!(
-        error.contains("open_for") && error.contains("parsecs"),
-        "{error}"
-    );
+    assert!(error.contains("open_for") && error.contains("parsecs"), "{error}");
 }
 
 #[test]
 fn trips_on_noise_alone_are_told_and_warned_of() {
     let folder = Folder::new();
-    folder.write(
-        "count.toml",
-        "[window]\nkind = 'failures'\nthreshold = 5\nwithin = '10s'",
-    );
+    folder.write("count.toml", "[window]\nkind = 'failures'\nthreshold = 5\nwithin = '10s'");
     folder.write("row.toml", "[window]\nkind = 'consecutive'\nthreshold = 7");
     let explain = |file: &str| {
-        let run = [
-            "explain", "--json", file, "--rate", "500", "--normal", "0.2%",
-        ];
+        let run = ["explain", "--json", file, "--rate", "500", "--normal", "0.2%"];
         folder.json(&run)
     };
     // Forty trips in ten minutes, as a replay of such traffic tells.
@@ -154,21 +121,14 @@ fn trips_on_noise_alone_are_told_and_warned_of() {
     assert!(traps.contains("10 calls fail within 10s anyway"), "{traps}");
     let row = explain("row.toml");
     assert_eq!(row["noise"]["how"], "formula");
-    assert!(
-        row["noise"]["false_trips_per_day"].as_f64().unwrap() < 1e-9,
-        "{row}"
-    );
+    assert!(row["noise"]["false_trips_per_day"].as_f64().unwrap() < 1e-9, "{row}");
     assert!(!row["traps"].to_string().contains("noise"), "{row}");
 }
 
 #[test]
 fn completions_and_the_manual_page_name_every_command() {
     let folder = Folder::new();
-    for arguments in [
-        &["completions", "bash"][..],
-        &["completions", "fish"],
-        &["manual"],
-    ] {
+    for arguments in [&["completions", "bash"][..], &["completions", "fish"], &["manual"]] {
         let text = folder.printed(arguments);
         for command in ["replay", "tune", "explain"] {
             assert!(text.contains(command), "{arguments:?}");

@@ -14,9 +14,7 @@ fn data(file: &str) -> String {
 
 fn expected() -> Vec<Value> {
     let text = fs::read_to_string(data("expected.jsonl")).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn replay(folder: &Folder, options: &[&str]) -> Output {
@@ -50,18 +48,10 @@ fn every_layout_that_can_be_read_is_read_right_and_no_other_is_read_at_all() {
         assert_eq!(report["totals"]["calls"], expected["calls"], "{file}");
         assert_eq!(report["totals"]["failed"], expected["failed"], "{file}");
         // Whole seconds are spread.
-        let step = if read["time_resolution"] == "s" {
-            1.0
-        } else {
-            0.001
-        };
+        let step = if read["time_resolution"] == "s" { 1.0 } else { 0.001 };
         for side in ["from", "to"] {
             let off = seconds(&report[side]) - seconds(&expected[side]);
-            assert!(
-                (-1e-6..step).contains(&off),
-                "{file}: {side} {}",
-                report[side]
-            );
+            assert!((-1e-6..step).contains(&off), "{file}: {side} {}", report[side]);
         }
     }
 }
@@ -98,46 +88,19 @@ fn what_is_asked_can_be_answered() {
     let apache = r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %I %O %D"#;
     type Case<'a> = (&'a str, &'a [&'a str], (&'a str, &'a str, f64));
     let cases: [Case<'_>; 7] = [
-        (
-            "nginx-two-bare-times.log",
-            &["--duration-word", "-1"],
-            ("end", "s", 303.0),
-        ),
-        (
-            "nginx-two-bare-times.log",
-            &["--duration-word", "11"],
-            ("end", "s", 303.0),
-        ),
-        (
-            "nginx-two-bare-times.log",
-            &["--log-format", nginx],
-            ("end", "s", 303.0),
-        ),
+        ("nginx-two-bare-times.log", &["--duration-word", "-1"], ("end", "s", 303.0)),
+        ("nginx-two-bare-times.log", &["--duration-word", "11"], ("end", "s", 303.0)),
+        ("nginx-two-bare-times.log", &["--log-format", nginx], ("end", "s", 303.0)),
         (
             "apache-combinedio-D.log",
             &["--duration-word", "-1", "--duration-unit", "us"],
             ("begin", "us", 289.407),
         ),
-        (
-            "apache-combinedio-D.log",
-            &["--log-format", apache],
-            ("begin", "us", 289.407),
-        ),
-        (
-            "tomcat-D.log",
-            &["--duration-unit", "ms"],
-            ("end", "ms", 193.0),
-        ),
+        ("apache-combinedio-D.log", &["--log-format", apache], ("begin", "us", 289.407)),
+        ("tomcat-D.log", &["--duration-unit", "ms"], ("end", "ms", 193.0)),
         (
             "nginx-two-bare-times.log",
-            &[
-                "--time-word",
-                "4",
-                "--status-word",
-                "6",
-                "--duration-word",
-                "11",
-            ],
+            &["--time-word", "4", "--status-word", "6", "--duration-word", "11"],
             ("end", "s", 303.0),
         ),
     ];
@@ -157,19 +120,13 @@ fn data_that_breaks_off_loses_its_last_line_and_not_the_run() {
     let all = fs::read(folder.path().join("all.log")).unwrap();
     let packed = zstd::encode_all(all.as_slice(), 1).unwrap();
     folder.write("cut.zst", &packed[..packed.len() * 9 / 10]);
-    folder.write(
-        "two.zst",
-        [whole.as_slice(), &packed[..packed.len() * 9 / 10]].concat(),
-    );
+    folder.write("two.zst", [whole.as_slice(), &packed[..packed.len() * 9 / 10]].concat());
     for (file, least) in [("cut.zst", 1), ("two.zst", 15)] {
         let output = replay(&folder, &[file]);
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         let calls = report["totals"]["calls"].as_u64().unwrap();
         assert!((least..50_015).contains(&calls), "{file}: {calls}");
         assert_eq!(report["skipped"]["malformed"], 0);
-        assert!(
-            report["warnings"].to_string().contains("breaks off"),
-            "{report}"
-        );
+        assert!(report["warnings"].to_string().contains("breaks off"), "{report}");
     }
 }

@@ -36,13 +36,7 @@ fn a_hand_made_outage_is_told_call_by_call() {
         })
         .collect();
     folder.write("calls.jsonl", lines);
-    let report = folder.json(&[
-        "replay",
-        "--config",
-        "breaker.toml",
-        "--json",
-        "calls.jsonl",
-    ]);
+    let report = folder.json(&["replay", "--config", "breaker.toml", "--json", "calls.jsonl"]);
     let totals = &report["totals"];
     assert_eq!(totals["calls"], 60);
     assert_eq!(totals["failed"], 20);
@@ -66,15 +60,7 @@ fn the_same_calls_come_to_the_same_in_every_format() {
     for format in FORMATS {
         folder.write(format, log(format, &traffic));
         let key = key_field(format);
-        let arguments = [
-            "replay",
-            "-c",
-            "breaker.toml",
-            "--json",
-            "--key-field",
-            key,
-            format,
-        ];
+        let arguments = ["replay", "-c", "breaker.toml", "--json", "--key-field", key, format];
         let report = folder.json(&arguments);
         assert_eq!(report["breakers"], 2, "{format}");
         assert_eq!(report["totals"]["calls"], 3_000, "{format}");
@@ -90,10 +76,7 @@ fn the_same_calls_come_to_the_same_in_every_format() {
             // Whole seconds put the calls of a second in another order.
             assert_eq!(other["failed"], json["failed"], "{format}");
             let saved = |of: &serde_json::Value| of["saved"].as_f64().unwrap();
-            assert!(
-                (saved(other) / saved(json) - 1.0).abs() < 0.25,
-                "{format}: {other}"
-            );
+            assert!((saved(other) / saved(json) - 1.0).abs() < 0.25, "{format}: {other}");
         }
     }
 }
@@ -136,9 +119,7 @@ fn compressed_logs_standard_input_and_several_files_are_read_alike() {
         .current_dir(folder.path())
         .args(run)
         .arg("-")
-        .stdin(Stdio::from(
-            File::open(folder.path().join("all.gz")).unwrap(),
-        ))
+        .stdin(Stdio::from(File::open(folder.path().join("all.gz")).unwrap()))
         .output()
         .unwrap();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -158,15 +139,7 @@ fn lines_out_of_order_are_sorted_in_and_those_too_far_out_are_counted() {
     lines[1..].chunks_mut(100).for_each(<[_]>::reverse);
     folder.write("shuffled.csv", lines.join("\n"));
     let run = |sort: &str, log: &str| {
-        folder.json(&[
-            "replay",
-            "-c",
-            "breaker.toml",
-            "--json",
-            "--sort",
-            sort,
-            log,
-        ])
+        folder.json(&["replay", "-c", "breaker.toml", "--json", "--sort", sort, log])
     };
     let expected = run("1", "in_order.csv");
     assert_eq!(expected["skipped"]["out_of_order"], 0);
@@ -258,20 +231,10 @@ fn the_timeline_is_well_formed_and_escapes_the_keys() {
         .collect();
     folder.write("calls.jsonl", lines);
     for file in ["timeline.svg", "timeline.html"] {
-        folder.printed(&[
-            "replay",
-            "-c",
-            "breaker.toml",
-            "--timeline",
-            file,
-            "calls.jsonl",
-        ]);
+        folder.printed(&["replay", "-c", "breaker.toml", "--timeline", file, "calls.jsonl"]);
         let text = fs::read_to_string(folder.path().join(file)).unwrap();
         assert!(text.contains("&lt;script&gt;&amp;"), "{file}");
-        assert!(
-            !text.contains("<script>") && !text.contains('\u{1b}'),
-            "{file}"
-        );
+        assert!(!text.contains("<script>") && !text.contains('\u{1b}'), "{file}");
         let open = text.matches("<svg").count();
         assert_eq!((open, text.matches("</svg>").count()), (1, 1), "{file}");
     }
@@ -284,14 +247,8 @@ fn a_byte_order_mark_is_no_part_of_the_first_line() {
     let lines = "\u{feff}{\"ts\":1,\"ok\":true,\"duration_ms\":5}\r\n";
     folder.write("calls.jsonl", lines);
     folder.write("calls.csv", "\u{feff}ts,ok,duration_ms\r\n1,true,5\r\n");
-    let report = folder.json(&[
-        "replay",
-        "-c",
-        "breaker.toml",
-        "--json",
-        "calls.jsonl",
-        "calls.csv",
-    ]);
+    let report =
+        folder.json(&["replay", "-c", "breaker.toml", "--json", "calls.jsonl", "calls.csv"]);
     assert_eq!(report["totals"]["succeeded"], 2);
     assert_eq!(report["skipped"]["malformed"], 0);
 }
@@ -325,12 +282,7 @@ fn breakers_are_told_apart() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| {
-            (
-                one["key"].as_str().unwrap(),
-                one["totals"]["trips"].as_u64().unwrap(),
-            )
-        })
+        .map(|one| (one["key"].as_str().unwrap(), one["totals"]["trips"].as_u64().unwrap()))
         .collect();
     assert_eq!(trips[1], ("search", 0));
     assert!(trips[0].0 == "payments" && trips[0].1 >= 2, "{trips:?}");
@@ -344,26 +296,11 @@ fn only_calls_of_a_time_are_played_where_one_is_named() {
     folder.write("breaker.toml", BREAKER);
     folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
     let (from, to) = ("2026-01-01T00:01:00Z", "2026-01-01T00:02:00Z");
-    let run = [
-        "replay",
-        "-c",
-        "breaker.toml",
-        "--json",
-        "calls.jsonl",
-        "--from",
-        from,
-        "--to",
-        to,
-    ];
+    let run = ["replay", "-c", "breaker.toml", "--json", "calls.jsonl", "--from", from, "--to", to];
     let report = folder.json(&run);
     assert_eq!(report["totals"]["calls"], 300);
     assert_eq!(report["skipped"]["outside_from_to"], 2_700);
-    assert!(
-        report["from"]
-            .as_str()
-            .unwrap()
-            .starts_with("2026-01-01T00:01:")
-    );
+    assert!(report["from"].as_str().unwrap().starts_with("2026-01-01T00:01:"));
 }
 
 #[test]
@@ -380,9 +317,6 @@ fn calls_of_one_whole_second_are_spread_over_it() {
     let (exact, whole) = (run("exact.jsonl"), run("whole.log"));
     let trips = |report: &serde_json::Value| report["totals"]["trips"].as_f64().unwrap();
     let (exact, of_whole) = (trips(&exact), trips(&whole));
-    assert!(
-        (of_whole / exact - 1.0).abs() < 0.25,
-        "{of_whole} of {exact}"
-    );
+    assert!((of_whole / exact - 1.0).abs() < 0.25, "{of_whole} of {exact}");
     assert!(whole["warnings"].to_string().contains("whole seconds"));
 }

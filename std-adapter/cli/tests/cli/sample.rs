@@ -62,12 +62,7 @@ impl Traffic {
                 + random.below(1_000 / self.calls_per_second.min(1_000));
             let key = self.keys[number as usize % self.keys.len()];
             let (duration_ms, status) = self.answer(since_ms, key, &mut random);
-            Sample {
-                start_ms: START_MS + since_ms,
-                duration_ms,
-                status,
-                key,
-            }
+            Sample { start_ms: START_MS + since_ms, duration_ms, status, key }
         })
     }
 
@@ -80,11 +75,7 @@ impl Traffic {
             .map_or(0, |(.., percent)| *percent);
         if random.below(100) < percent {
             // Half hang until the timeout, half are refused at once.
-            if random.below(2) == 0 {
-                (self.timeout_ms, 504)
-            } else {
-                (1 + random.below(5), 503)
-            }
+            if random.below(2) == 0 { (self.timeout_ms, 504) } else { (1 + random.below(5), 503) }
         } else if random.below(1_000) < self.noise_permille {
             (5 + random.below(40), 500)
         } else {
@@ -111,12 +102,7 @@ pub(crate) const FORMATS: [&str; 6] = ["json", "csv", "nginx", "apache", "envoy"
 
 /// A line in this format, with the line break; those of `csv` need [`CSV_HEADER`] first.
 pub(crate) fn line(format: &str, sample: &Sample) -> String {
-    let Sample {
-        start_ms,
-        duration_ms,
-        status,
-        key,
-    } = sample;
+    let Sample { start_ms, duration_ms, status, key } = sample;
     let end_ms = start_ms + duration_ms;
     let seconds = *duration_ms as f64 / 1e3;
     match format {
@@ -154,10 +140,7 @@ pub(crate) const CSV_HEADER: &str = "ts,status,duration_s,key\n";
 /// Times within the first day of 2026.
 fn rfc_3339(ms: u64) -> String {
     let (hour, minute, second) = clock(ms);
-    format!(
-        "2026-01-01T{hour:02}:{minute:02}:{second:02}.{:03}Z",
-        ms % 1_000
-    )
+    format!("2026-01-01T{hour:02}:{minute:02}:{second:02}.{:03}Z", ms % 1_000)
 }
 
 fn clf(ms: u64) -> String {

@@ -29,16 +29,10 @@ fn from_one_to_the_next_more_is_saved_and_more_is_lost() {
             (of("saved"), of("lost"))
         })
         .collect();
-    assert!(
-        numbers.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1),
-        "{numbers:?}"
-    );
+    assert!(numbers.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1), "{numbers:?}");
     // The log has two outages of a minute each: a good configuration saves most of their calls.
     let failed = report["best"][0]["totals"]["failed"].as_u64().unwrap();
-    assert!(
-        numbers.last().unwrap().0 * 10 > failed * 7,
-        "{numbers:?} of {failed}"
-    );
+    assert!(numbers.last().unwrap().0 * 10 > failed * 7, "{numbers:?} of {failed}");
 }
 
 #[test]
@@ -63,10 +57,7 @@ fn a_log_without_failures_needs_no_breaker() {
     (traffic.outages, traffic.noise_permille) = (Vec::new(), 0);
     folder.write("calls.jsonl", log("json", &traffic));
     let text = folder.printed(&["tune", "calls.jsonl"]);
-    assert!(
-        text.contains("none of them would have saved a call"),
-        "{text}"
-    );
+    assert!(text.contains("none of them would have saved a call"), "{text}");
 }
 
 #[test]
@@ -74,10 +65,7 @@ fn open_times_that_a_cap_rules_out_are_an_error() {
     let folder = Folder::new();
     folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
     folder.write("base.toml", "max_open = '10s'");
-    let error = folder.refused(
-        1,
-        &["tune", "-c", "base.toml", "--open-for", "1m", "calls.jsonl"],
-    );
+    let error = folder.refused(1, &["tune", "-c", "base.toml", "--open-for", "1m", "calls.jsonl"]);
     assert!(error.contains("leave nothing to try"), "{error}");
 }
 
@@ -98,10 +86,7 @@ fn a_breaker_is_worth_it_where_outages_are_and_not_elsewhere() {
     assert!(outages["split_at"].is_string());
     let recommended = |report: &serde_json::Value| {
         let choices = report["choices"].as_array().unwrap();
-        choices
-            .iter()
-            .filter(|choice| choice["recommended"] == true)
-            .count()
+        choices.iter().filter(|choice| choice["recommended"] == true).count()
     };
     assert_eq!(recommended(&outages), 1);
     let healthy = verdict_on(Vec::new(), 5);
@@ -115,33 +100,18 @@ fn a_breaker_is_worth_it_where_outages_are_and_not_elsewhere() {
 fn whatever_is_printed_replays_as_it_stands() {
     let folder = Folder::new();
     folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
-    for options in [
-        &[][..],
-        &["--best", "1"],
-        &["--per-key"],
-        &["--open-for", "1s,5s"],
-    ] {
+    for options in [&[][..], &["--best", "1"], &["--per-key"], &["--open-for", "1s,5s"]] {
         let run = [&["tune", "calls.jsonl"][..], options].concat();
         folder.write("tuned.toml", folder.printed(&run));
         let replayed = folder.json(&["replay", "-c", "tuned.toml", "--json", "calls.jsonl"]);
-        assert!(
-            replayed["totals"]["saved"].as_u64().unwrap() > 0,
-            "{options:?}"
-        );
+        assert!(replayed["totals"]["saved"].as_u64().unwrap() > 0, "{options:?}");
     }
     let report = folder.json(&["tune", "--json", "--per-key", "calls.jsonl"]);
     let by_breaker = report["by_breaker"].as_array().unwrap();
-    let verdicts: Vec<_> = by_breaker
-        .iter()
-        .map(|one| (&one["key"], &one["verdict"]))
-        .collect();
+    let verdicts: Vec<_> = by_breaker.iter().map(|one| (&one["key"], &one["verdict"])).collect();
     assert_eq!(verdicts.len(), 2);
     for (key, verdict) in verdicts {
-        let expected = if key == "payments" {
-            "worth_it"
-        } else {
-            "not_worth_it"
-        };
+        let expected = if key == "payments" { "worth_it" } else { "not_worth_it" };
         assert_eq!(verdict, expected, "{report}");
     }
 }
@@ -159,15 +129,7 @@ fn the_closest_settings_of_other_libraries_are_printed() {
     ] {
         let text = folder.printed(&["tune", "--open-for", "5s", "--as", library, "calls.jsonl"]);
         assert!(text.contains(words), "{library}: {text}");
-        let run = [
-            "tune",
-            "--json",
-            "--open-for",
-            "5s",
-            "--as",
-            library,
-            "calls.jsonl",
-        ];
+        let run = ["tune", "--json", "--open-for", "5s", "--as", library, "calls.jsonl"];
         let report = folder.json(&run);
         assert_eq!(report["choices"][0]["as"]["library"], library);
     }

@@ -15,33 +15,14 @@ fn malformed_lines_are_counted_shown_with_their_numbers_and_skipped() {
     log.extend_from_slice(b"not json\n\n{\"ts\":2,\"status\":\"x\",\"duration_ms\":5}\n\xff\xfe\n");
     log.extend_from_slice(GOOD.as_bytes());
     folder.write("calls.jsonl", log);
-    let run = [
-        "replay",
-        "-c",
-        "breaker.toml",
-        "calls.jsonl",
-        "--max-malformed",
-        "60%",
-    ];
+    let run = ["replay", "-c", "breaker.toml", "calls.jsonl", "--max-malformed", "60%"];
     let report = folder.json(&[&run[..], &["--json"]].concat());
     assert_eq!(report["totals"]["calls"], 2);
     let skipped = &report["skipped"];
     assert_eq!(skipped["malformed"], 3);
-    let lines: Vec<_> = skipped["malformed_lines"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .collect();
-    assert!(
-        lines[0]
-            .as_str()
-            .unwrap()
-            .starts_with("calls.jsonl:2: column 2: ")
-    );
-    assert_eq!(
-        lines[1],
-        "calls.jsonl:4: field `status`: \"x\" is not a status from 0 to 999"
-    );
+    let lines: Vec<_> = skipped["malformed_lines"].as_array().unwrap().iter().collect();
+    assert!(lines[0].as_str().unwrap().starts_with("calls.jsonl:2: column 2: "));
+    assert_eq!(lines[1], "calls.jsonl:4: field `status`: \"x\" is not a status from 0 to 999");
     assert_eq!(lines[2], "calls.jsonl:5: column 1: not UTF-8");
     let table = folder.printed(&run);
     assert!(table.contains("3 malformed lines skipped:"), "{table}");
@@ -53,11 +34,7 @@ fn more_than_one_malformed_line_in_a_hundred_is_an_error_wherever_they_stand() {
     for (bad, good, is_refused) in [(1, 99, false), (2, 99, true), (1, 9, true)] {
         for first in [true, false] {
             let (bad_lines, good_lines) = ("{}\n".repeat(bad), GOOD.repeat(good));
-            let log = if first {
-                bad_lines + &good_lines
-            } else {
-                good_lines + &bad_lines
-            };
+            let log = if first { bad_lines + &good_lines } else { good_lines + &bad_lines };
             folder.write("calls.jsonl", log);
             let run = ["replay", "-c", "breaker.toml", "--json", "calls.jsonl"];
             if is_refused {
@@ -76,13 +53,7 @@ fn more_than_one_malformed_line_in_a_hundred_is_an_error_wherever_they_stand() {
 fn too_many_malformed_lines_are_an_error_with_the_last_of_them() {
     let folder = folder();
     folder.write("calls.jsonl", format!("{GOOD}{}", "{}\n".repeat(5)));
-    let run = [
-        "replay",
-        "-c",
-        "breaker.toml",
-        "calls.jsonl",
-        "--max-malformed",
-    ];
+    let run = ["replay", "-c", "breaker.toml", "calls.jsonl", "--max-malformed"];
     folder.printed(&[&run[..], &["5"]].concat());
     let error = folder.refused(1, &[&run[..], &["4"]].concat());
     assert!(
@@ -96,14 +67,8 @@ fn a_configuration_that_is_wrong_is_refused_by_key_and_place() {
     let folder = folder();
     folder.write("calls.jsonl", GOOD);
     let cases = [
-        (
-            "max_probes = 100",
-            "wrong.toml: max_probes is 100, but must be from 1 to 63",
-        ),
-        (
-            "open_fro = '1s'",
-            "open_fro is no setting: did you mean open_for?",
-        ),
+        ("max_probes = 100", "wrong.toml: max_probes is 100, but must be from 1 to 63"),
+        ("open_fro = '1s'", "open_fro is no setting: did you mean open_for?"),
         ("\n\nopen_for = 10", "line 3, column 12"),
         ("open_for = '", "line 1, column"),
         (
@@ -138,18 +103,9 @@ fn files_that_are_not_there_or_hold_nothing_are_refused_by_name() {
         ("missing.log", "missing.log: No such file"),
         ("empty.log", "no calls in the logs"),
         ("header.csv", "no calls in the logs"),
-        (
-            "list.json",
-            "no calls in the logs\n1 malformed line skipped:\n  list.json:1: column",
-        ),
-        (
-            "other.csv",
-            "other.csv:1: field `ts`: no such column; the header has time, status",
-        ),
-        (
-            "prose.txt",
-            "prose.txt: the first line does not tell the format",
-        ),
+        ("list.json", "no calls in the logs\n1 malformed line skipped:\n  list.json:1: column"),
+        ("other.csv", "other.csv:1: field `ts`: no such column; the header has time, status"),
+        ("prose.txt", "prose.txt: the first line does not tell the format"),
         ("cut.gz", "cut.gz:1: "),
         (".", "Is a directory"),
     ];
@@ -169,10 +125,7 @@ fn arguments_that_make_no_sense_are_refused() {
         (&["--failure-status", "5xx"], "is not a status"),
         (&["--sort", "0"], "1..=100000000"),
         (&["--format", "xml"], "possible values"),
-        (
-            &["--one-breaker", "--key-field", "x"],
-            "cannot be used with",
-        ),
+        (&["--one-breaker", "--key-field", "x"], "cannot be used with"),
         (&["--nonsense"], "unexpected argument"),
     ];
     for (wrong, expected) in cases {
@@ -180,14 +133,7 @@ fn arguments_that_make_no_sense_are_refused() {
         let error = folder.refused(2, &[&command[..], wrong].concat());
         assert!(error.contains(expected), "{wrong:?}: {error}");
     }
-    let duration = [
-        "replay",
-        "-c",
-        "breaker.toml",
-        "calls.jsonl",
-        "--duration-field",
-        "took",
-    ];
+    let duration = ["replay", "-c", "breaker.toml", "calls.jsonl", "--duration-field", "took"];
     let error = folder.refused(1, &duration);
     assert!(error.contains("add --duration-unit"), "{error}");
 }
@@ -213,10 +159,8 @@ fn a_reader_that_stops_early_is_no_error() {
 fn a_key_that_no_line_has_is_refused_by_name() {
     let folder = folder();
     folder.write("calls.jsonl", GOOD);
-    for command in [
-        &["replay", "-c", "breaker.toml", "calls.jsonl"][..],
-        &["tune", "calls.jsonl"],
-    ] {
+    for command in [&["replay", "-c", "breaker.toml", "calls.jsonl"][..], &["tune", "calls.jsonl"]]
+    {
         let error = folder.refused(1, &[command, &["--key-field", "tenant"]].concat());
         assert!(error.contains("no line has the field `tenant`"), "{error}");
     }
@@ -231,11 +175,7 @@ fn a_configuration_that_says_nothing_or_hides_too_much_is_refused() {
         ("empty.toml", String::new(), "it says nothing"),
         ("comments.toml", "# nothing\n".to_owned(), "it says nothing"),
         ("empty.json", "{}".to_owned(), "it says nothing"),
-        (
-            "bomb.yaml",
-            "a: &a [1, 1]\nb: [*a, *a]\n".to_owned(),
-            "an anchor or an alias",
-        ),
+        ("bomb.yaml", "a: &a [1, 1]\nb: [*a, *a]\n".to_owned(), "an anchor or an alias"),
         ("deep.json", deep, "deeper than"),
         ("large.toml", "# large\n".repeat(200_000), "larger than"),
     ];

@@ -24,11 +24,7 @@ pub(super) struct Scales {
 impl Scales {
     pub(super) fn covering(runs: &[Run], scenario: &Scenario) -> Self {
         let from = -scenario.before.as_secs_f64();
-        let slowest = runs
-            .iter()
-            .flat_map(|run| &run.samples)
-            .map(|sample| sample.latency)
-            .max();
+        let slowest = runs.iter().flat_map(|run| &run.samples).map(|sample| sample.latency).max();
         let slowest_ms = milliseconds(slowest.unwrap_or_default());
         Scales {
             from,
@@ -104,10 +100,7 @@ impl Axes<'_> {
 fn ticks(scales: &Scales) -> Vec<(f64, String)> {
     let rough = (scales.to - scales.from) / 12.0;
     let steps = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0];
-    let step = steps
-        .into_iter()
-        .find(|step| *step >= rough * 0.99)
-        .unwrap_or(20.0);
+    let step = steps.into_iter().find(|step| *step >= rough * 0.99).unwrap_or(20.0);
     // A hair beyond both ends, where rounding may have put a tick.
     let first = (scales.from / step - 1e-6).ceil() as i32;
     let last = (scales.to / step + 1e-6).floor() as i32;
@@ -130,21 +123,13 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_one_is_where_the_outage_begins() {
-        let scales = Scales {
-            from: -2.0,
-            to: 10.0,
-            slowest_ms: 10_000.0,
-        };
+        let scales = Scales { from: -2.0, to: 10.0, slowest_ms: 10_000.0 };
         let labels: Vec<_> = ticks(&scales).into_iter().map(|(_, label)| label).collect();
         assert_eq!(labels.first().map(String::as_str), Some("-2 s"));
         assert_eq!(labels[2], "outage begins");
         assert_eq!(labels.last().map(String::as_str), Some("10 s"));
 
-        let short = Scales {
-            from: -0.5,
-            to: 2.5,
-            slowest_ms: 10_000.0,
-        };
+        let short = Scales { from: -0.5, to: 2.5, slowest_ms: 10_000.0 };
         assert_eq!(ticks(&short)[0].1, "-0.5 s");
     }
 }

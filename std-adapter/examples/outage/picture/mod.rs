@@ -43,15 +43,7 @@ pub(crate) fn of_runs(runs: &[Run], scenario: &Scenario) -> String {
     let scales = Scales::covering(runs, scenario);
     for (index, run) in runs.iter().enumerate() {
         let top = HEADER + index as f64 * Panel::HEIGHT;
-        Panel {
-            run,
-            axes: Axes {
-                scenario,
-                scales,
-                top,
-            },
-        }
-        .draw(&mut svg, index + 1);
+        Panel { run, axes: Axes { scenario, scales, top } }.draw(&mut svg, index + 1);
     }
     phases_explained(&mut svg, HEADER + runs.len() as f64 * Panel::HEIGHT + 26.0);
     svg.finish(&title)
@@ -73,13 +65,7 @@ fn legend(svg: &mut Svg, y: f64) {
         x += 13.0 + LEGEND.width_of(label) + 16.0;
     }
     svg.path(&[(x, y - 4.0), (x + 24.0, y - 4.0)], &panel::mean_style());
-    svg.text(
-        x + 30.0,
-        y,
-        Anchor::Start,
-        LEGEND,
-        "mean of search and products",
-    );
+    svg.text(x + 30.0, y, Anchor::Start, LEGEND, "mean of search and products");
 }
 
 /// What the colours of the ribbon mean.
@@ -90,19 +76,10 @@ fn phases_explained(svg: &mut Svg, y: f64) {
     let entries = [
         (State::Closed, "closed: payments pass"),
         (State::Open, "open: payments are rejected"),
-        (
-            State::HalfOpen,
-            "half-open: one probe decides, the rest are rejected",
-        ),
+        (State::HalfOpen, "half-open: one probe decides, the rest are rejected"),
     ];
     for (state, label) in entries {
-        svg.rect(
-            x,
-            y - 11.0,
-            18.0,
-            13.0,
-            &format!(r#"fill="{}""#, panel::look(state).fill),
-        );
+        svg.rect(x, y - 11.0, 18.0, 13.0, &format!(r#"fill="{}""#, panel::look(state).fill));
         svg.text(x + 25.0, y, Anchor::Start, LEGEND, label);
         x += 25.0 + LEGEND.width_of(label) + 20.0;
     }
@@ -121,18 +98,10 @@ mod tests {
 
     #[test]
     fn the_picture_is_well_formed_whatever_the_runs_saw() {
-        let scenario = Scenario::new(&Knobs {
-            scale: 10,
-            threshold: 5,
-            open_for: 10,
-            hung_after: 250,
-        });
+        let scenario =
+            Scenario::new(&Knobs { scale: 10, threshold: 5, open_for: 10, hung_after: 250 });
         let sample = |n: u64| Sample {
-            endpoint: if n.is_multiple_of(3) {
-                Endpoint::Search
-            } else {
-                Endpoint::Payments
-            },
+            endpoint: if n.is_multiple_of(3) { Endpoint::Search } else { Endpoint::Payments },
             due: Duration::from_millis(n),
             latency: Duration::from_micros(n * n),
             answer: [Answer::Ok, Answer::Rejected, Answer::Failed][n as usize % 3],
@@ -140,9 +109,7 @@ mod tests {
         let run = |kind, count, transitions| Run {
             kind,
             samples: (0..count).map(sample).collect(),
-            busy: (0..count)
-                .map(|n| (Duration::from_millis(n), n as usize % 200))
-                .collect(),
+            busy: (0..count).map(|n| (Duration::from_millis(n), n as usize % 200)).collect(),
             most_busy: 199,
             full_at: None,
             outage_from: Duration::from_secs(2),
@@ -150,11 +117,7 @@ mod tests {
             transitions,
             rejections: vec![],
         };
-        let change = |at, to, cause| Change {
-            at: Duration::from_secs(at),
-            to,
-            cause,
-        };
+        let change = |at, to, cause| Change { at: Duration::from_secs(at), to, cause };
         let opened = vec![
             change(5, State::Open, Cause::ThresholdReached),
             change(6, State::HalfOpen, Cause::OpenTimeOver),
@@ -168,10 +131,7 @@ mod tests {
         let text = of_runs(&runs, &scenario);
         let document = roxmltree::Document::parse(&text).expect("well-formed");
         assert_eq!(document.root_element().tag_name().name(), "svg");
-        let words = document
-            .descendants()
-            .filter_map(|node| node.text())
-            .collect::<String>();
+        let words = document.descendants().filter_map(|node| node.text()).collect::<String>();
         assert!(!words.contains("NaN") && !text.contains("NaN") && !text.contains("inf"));
         for kind in Kind::ALL {
             assert!(words.contains(kind.title()), "{} is missing", kind.title());

@@ -55,31 +55,19 @@ impl Panel<'_> {
     }
 
     fn x(&self, at: Duration) -> f64 {
-        self.axes
-            .scales
-            .x(at.as_secs_f64() - self.run.outage_from.as_secs_f64())
+        self.axes.scales.x(at.as_secs_f64() - self.run.outage_from.as_secs_f64())
     }
 
     fn outage(&self, svg: &mut Svg) {
         let (from, to) = (self.x(self.run.outage_from), self.x(self.run.outage_to));
         let shade = format!(r#"fill="{OUTAGE}""#);
-        svg.rect(
-            from,
-            self.axes.top + LATENCY_TOP,
-            to - from,
-            BOTTOM - LATENCY_TOP,
-            &shade,
-        );
+        svg.rect(from, self.axes.top + LATENCY_TOP, to - from, BOTTOM - LATENCY_TOP, &shade);
     }
 
     fn requests(&self, svg: &mut Svg) {
-        self.dots(svg, PAID, |sample| {
-            is_payment(sample) && sample.answer == Answer::Ok
-        });
+        self.dots(svg, PAID, |sample| is_payment(sample) && sample.answer == Answer::Ok);
         self.dots(svg, REJECTED, |sample| sample.answer == Answer::Rejected);
-        self.dots(svg, OTHERS, |sample| {
-            !is_payment(sample) && sample.answer == Answer::Ok
-        });
+        self.dots(svg, OTHERS, |sample| !is_payment(sample) && sample.answer == Answer::Ok);
         self.mean(svg);
         // Last, so that the mean, which runs through them, does not hide them.
         self.dots(svg, FAILED, |sample| sample.answer == Answer::Failed);
@@ -129,16 +117,9 @@ impl Panel<'_> {
         let (Some(first), Some(last)) = (columns.first(), columns.last()) else {
             return;
         };
-        let ends = (
-            (first.0, self.axes.workers_y(0)),
-            (last.0, self.axes.workers_y(0)),
-        );
+        let ends = ((first.0, self.axes.workers_y(0)), (last.0, self.axes.workers_y(0)));
         let mut points = vec![ends.0];
-        points.extend(
-            columns
-                .iter()
-                .map(|(x, busy)| (*x, self.axes.workers_y(*busy))),
-        );
+        points.extend(columns.iter().map(|(x, busy)| (*x, self.axes.workers_y(*busy))));
         points.push(ends.1);
         svg.path(
             &points,
@@ -151,36 +132,16 @@ impl Panel<'_> {
         svg.text(LEFT - 8.0, y + 13.0, Anchor::End, SMALL, "breaker");
         if self.run.kind == Kind::None {
             svg.rect(LEFT, y, PLOT_WIDTH, RIBBON_HEIGHT, r##"fill="#eeeeee""##);
-            svg.text(
-                LEFT + PLOT_WIDTH / 2.0,
-                y + 13.0,
-                Anchor::Middle,
-                SMALL,
-                "none",
-            );
+            svg.text(LEFT + PLOT_WIDTH / 2.0, y + 13.0, Anchor::Middle, SMALL, "none");
             return;
         }
         let mut from = LEFT;
         let mut state = State::Closed;
         let end = (LEFT + PLOT_WIDTH, State::Closed);
-        let changes = self
-            .run
-            .transitions
-            .iter()
-            .map(|change| (self.x(change.at), change.to));
+        let changes = self.run.transitions.iter().map(|change| (self.x(change.at), change.to));
         for (to, next) in changes.chain([end]) {
-            let Look {
-                fill,
-                colour,
-                label,
-            } = look(state);
-            svg.rect(
-                from,
-                y,
-                to - from,
-                RIBBON_HEIGHT,
-                &format!(r#"fill="{fill}""#),
-            );
+            let Look { fill, colour, label } = look(state);
+            svg.rect(from, y, to - from, RIBBON_HEIGHT, &format!(r#"fill="{fill}""#));
             let font = Font { colour, ..MARK };
             if font.width_of(label) + 6.0 < to - from {
                 svg.text((from + to) / 2.0, y + 13.0, Anchor::Middle, font, label);
@@ -193,10 +154,8 @@ impl Panel<'_> {
     fn marks(&self, svg: &mut Svg) {
         let bottom = self.axes.top + BOTTOM;
         // The provider's words in the row above the breaker's.
-        let (provider, breaker) = (
-            self.axes.top + MARKS_TOP + 12.0,
-            self.axes.top + MARKS_TOP + 28.0,
-        );
+        let (provider, breaker) =
+            (self.axes.top + MARKS_TOP + 12.0, self.axes.top + MARKS_TOP + 28.0);
         let mut mark = |at: Duration, y: f64, style: &str, font: Font, words: &str| {
             let x = self.x(at);
             svg.line((x, y - 10.0), (x, bottom), style);
@@ -255,9 +214,5 @@ pub(super) fn look(state: State) -> Look {
         State::Isolated => ("#555555", "#ffffff", "isolated"),
         State::Disabled => ("#cccccc", "#222222", "disabled"),
     };
-    Look {
-        fill,
-        colour,
-        label,
-    }
+    Look { fill, colour, label }
 }

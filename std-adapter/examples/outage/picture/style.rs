@@ -17,36 +17,12 @@ pub(super) const FAINT: &str = "#666666";
 pub(super) const OUTAGE: &str = "#fbe9e7";
 pub(super) const GRID: &str = "#e2e2e2";
 
-pub(super) const TITLE: Font = Font {
-    size: 24.0,
-    bold: true,
-    colour: INK,
-};
-pub(super) const PLAIN: Font = Font {
-    size: 14.0,
-    bold: false,
-    colour: INK,
-};
-pub(super) const HEADING: Font = Font {
-    size: 17.0,
-    bold: true,
-    colour: INK,
-};
-pub(super) const SMALL: Font = Font {
-    size: 12.0,
-    bold: false,
-    colour: FAINT,
-};
-pub(super) const LEGEND: Font = Font {
-    size: 13.0,
-    bold: false,
-    colour: INK,
-};
-pub(super) const MARK: Font = Font {
-    size: 12.0,
-    bold: true,
-    colour: INK,
-};
+pub(super) const TITLE: Font = Font { size: 24.0, bold: true, colour: INK };
+pub(super) const PLAIN: Font = Font { size: 14.0, bold: false, colour: INK };
+pub(super) const HEADING: Font = Font { size: 17.0, bold: true, colour: INK };
+pub(super) const SMALL: Font = Font { size: 12.0, bold: false, colour: FAINT };
+pub(super) const LEGEND: Font = Font { size: 13.0, bold: false, colour: INK };
+pub(super) const MARK: Font = Font { size: 12.0, bold: true, colour: INK };
 
 pub(super) const LEFT: f64 = 84.0;
 pub(super) const RIGHT: f64 = 24.0;

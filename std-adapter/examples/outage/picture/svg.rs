@@ -50,11 +50,7 @@ impl Font {
 // Writing to a string cannot fail, so the results of `write!` below say nothing.
 impl Svg {
     pub(crate) fn new(width: f64, height: f64) -> Self {
-        Svg {
-            width,
-            height,
-            body: String::new(),
-        }
+        Svg { width, height, body: String::new() }
     }
 
     pub(crate) fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, style: &str) {
@@ -80,11 +76,7 @@ impl Svg {
         }
         self.body.push_str("<path d=\"");
         for (index, (x, y)) in points.iter().enumerate() {
-            let _ = write!(
-                self.body,
-                "{}{x:.1} {y:.1}",
-                if index == 0 { 'M' } else { 'L' }
-            );
+            let _ = write!(self.body, "{}{x:.1} {y:.1}", if index == 0 { 'M' } else { 'L' });
         }
         let _ = writeln!(self.body, "\" {style}/>");
     }
@@ -133,11 +125,7 @@ impl Svg {
             Anchor::Middle => "middle",
             Anchor::End => "end",
         };
-        let weight = if font.bold {
-            r#"font-weight="bold" "#
-        } else {
-            ""
-        };
+        let weight = if font.bold { r#"font-weight="bold" "# } else { "" };
         let _ = writeln!(
             self.body,
             r#"<text x="{x:.1}" y="{y:.1}" font-size="{}" fill="{}" text-anchor="{anchor}" {weight}{more}>{}</text>"#,
@@ -163,20 +151,14 @@ impl Svg {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const FONT: Font = Font {
-        size: 10.0,
-        bold: false,
-        colour: "#000000",
-    };
+    const FONT: Font = Font { size: 10.0, bold: false, colour: "#000000" };
 
     #[test]
     fn any_text_makes_well_formed_xml() {
@@ -187,14 +169,9 @@ mod tests {
         svg.path(&[(0.0, 1.0), (2.0, 3.0)], r#"fill="none""#);
         let text = svg.finish("<&>");
         let document = roxmltree::Document::parse(&text).expect("well-formed");
-        let texts = document
-            .descendants()
-            .filter(|node| node.has_tag_name("text"));
+        let texts = document.descendants().filter(|node| node.has_tag_name("text"));
         assert_eq!(texts.clone().count(), 2);
-        assert_eq!(
-            texts.clone().next().and_then(|n| n.text()),
-            Some("a < b && \"c\" > 'd'")
-        );
+        assert_eq!(texts.clone().next().and_then(|n| n.text()), Some("a < b && \"c\" > 'd'"));
     }
 
     #[test]

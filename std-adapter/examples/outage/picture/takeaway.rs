@@ -7,15 +7,12 @@ use crate::verdict;
 pub(crate) fn of_run(run: &Run, scenario: &Scenario) -> String {
     let others = run.others(Phase::Outage);
     let full = match run.full_after() {
-        Some(after) => format!(
-            "all {} workers are busy after {}",
-            scenario.workers,
-            seconds(after)
-        ),
-        None => format!(
-            "never more than {} of {} workers are busy",
-            run.most_busy, scenario.workers
-        ),
+        Some(after) => {
+            format!("all {} workers are busy after {}", scenario.workers, seconds(after))
+        }
+        None => {
+            format!("never more than {} of {} workers are busy", run.most_busy, scenario.workers)
+        }
     };
     let recovered = match run.payments_recovered_after() {
         Some(after) => format!("Payments flow again {} after the recovery.", seconds(after)),
@@ -52,9 +49,5 @@ pub(crate) fn of_run(run: &Run, scenario: &Scenario) -> String {
 }
 
 fn latency(ms: f64) -> String {
-    if ms < 1_000.0 {
-        format!("{ms:.0} ms")
-    } else {
-        format!("{:.1} s", ms / 1e3)
-    }
+    if ms < 1_000.0 { format!("{ms:.0} ms") } else { format!("{:.1} s", ms / 1e3) }
 }

@@ -16,11 +16,7 @@ use crate::{CallExt, SharedBreaker, TokioClock};
 type Failed = Result<u32, &'static str>;
 
 fn breaker() -> Breaker<Consecutive, ManualClock> {
-    Breaker::new(
-        Consecutive::new(1).unwrap(),
-        Config::DEFAULT,
-        ManualClock::new(0),
-    )
+    Breaker::new(Consecutive::new(1).unwrap(), Config::DEFAULT, ManualClock::new(0))
 }
 
 /// A breaker whose next call is a probe.
@@ -40,10 +36,7 @@ fn ok_is_a_success_and_err_a_failure() {
     let breaker = breaker();
     assert_eq!(breaker.call(|| Failed::Ok(1)), Ok(1));
     assert_eq!(breaker.snapshot().phase, Phase::Closed);
-    assert_eq!(
-        breaker.call(|| Failed::Err("no")),
-        Err(CallError::Failed("no"))
-    );
+    assert_eq!(breaker.call(|| Failed::Err("no")), Err(CallError::Failed("no")));
     assert_eq!(breaker.snapshot().phase, Phase::Open);
 }
 
@@ -99,9 +92,7 @@ async fn a_panic_in_the_future_is_a_failure_and_goes_on_unwinding() {
 #[test]
 fn a_classifier_that_panics_gives_the_probes_place_back() {
     let breaker = ready_to_probe();
-    let caller = breaker
-        .calls()
-        .classify(|_: &Failed| panic!("can not tell"));
+    let caller = breaker.calls().classify(|_: &Failed| panic!("can not tell"));
     let caught = catch_unwind(AssertUnwindSafe(|| {
         let _ = caller.call(|| Ok(1));
     }));
@@ -208,11 +199,7 @@ fn dropping_the_future_at_any_await_point_gives_the_probes_place_back() {
         assert_eq!(in_flight(&breaker), u8::from(polls > 0));
         drop(call);
         assert_eq!(in_flight(&breaker), 0, "dropped after {polls} polls");
-        let expected = if polls > 0 {
-            Phase::HalfOpen
-        } else {
-            Phase::Open
-        };
+        let expected = if polls > 0 { Phase::HalfOpen } else { Phase::Open };
         assert_eq!(breaker.snapshot().phase, expected);
     }
     let breaker = ready_to_probe();
@@ -232,11 +219,7 @@ fn a_future_that_is_never_polled_takes_no_place() {
 fn with_slow_window() -> Breaker<WithSlow<Consecutive, Calls<1>>, TokioClock> {
     let failed = Consecutive::new(1).unwrap();
     let slow = Calls::<1>::new(1, Rate::percent(100)).unwrap();
-    Breaker::new(
-        WithSlow::new(failed, slow),
-        Config::DEFAULT,
-        TokioClock::new(),
-    )
+    Breaker::new(WithSlow::new(failed, slow), Config::DEFAULT, TokioClock::new())
 }
 
 #[tokio::test(start_paused = true)]
@@ -267,11 +250,8 @@ async fn a_future_dropped_after_it_ran_too_long_is_slow() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hung_call_trips_before_it_returns_and_its_caller_still_gets_the_answer() {
-    let breaker = Arc::new(Breaker::new(
-        Consecutive::new(1).unwrap(),
-        Config::DEFAULT,
-        TokioClock::new(),
-    ));
+    let breaker =
+        Arc::new(Breaker::new(Consecutive::new(1).unwrap(), Config::DEFAULT, TokioClock::new()));
     let shared = Arc::clone(&breaker);
     let call = tokio::spawn(async move {
         let slow = async {
@@ -295,11 +275,7 @@ async fn a_hung_call_trips_before_it_returns_and_its_caller_still_gets_the_answe
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_returns_in_time_is_not_hung() {
-    let breaker = Breaker::new(
-        Consecutive::new(1).unwrap(),
-        Config::DEFAULT,
-        TokioClock::new(),
-    );
+    let breaker = Breaker::new(Consecutive::new(1).unwrap(), Config::DEFAULT, TokioClock::new());
     let caller = breaker.calls().hung_after(Duration::from_secs(1));
     let call = async {
         sleep(Duration::from_millis(999)).await;
@@ -314,22 +290,14 @@ async fn a_call_that_returns_in_time_is_not_hung() {
 async fn a_dropped_hung_probe_has_failed_once() {
     let breaker = Breaker::new(
         Consecutive::new(1).unwrap(),
-        Config::builder()
-            .probe_failures(2)
-            .probe_lease_ms(60_000)
-            .build()
-            .unwrap(),
+        Config::builder().probe_failures(2).probe_lease_ms(60_000).build().unwrap(),
         TokioClock::new(),
     );
     breaker.trip();
     advance(Duration::from_secs(10)).await;
     let caller = breaker.calls().hung_after(Duration::from_secs(1));
     let call = caller.call_async(pending::<Failed>());
-    assert!(
-        tokio::time::timeout(Duration::from_secs(5), call)
-            .await
-            .is_err()
-    );
+    assert!(tokio::time::timeout(Duration::from_secs(5), call).await.is_err());
     let snapshot = breaker.snapshot();
     assert_eq!((snapshot.failed, snapshot.in_flight), (1, 0));
     assert_eq!(snapshot.phase, Phase::HalfOpen);
@@ -376,9 +344,7 @@ async fn an_async_probe_whose_code_calls_through_the_same_breaker_can_succeed() 
 #[test]
 fn a_panic_in_a_probe_leaves_no_trace_of_it_on_the_thread() {
     let breaker = ready_to_probe();
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        breaker.call(|| -> Failed { panic!("broken") })
-    }));
+    let _ = catch_unwind(AssertUnwindSafe(|| breaker.call(|| -> Failed { panic!("broken") })));
     assert_eq!(breaker.phase(), Phase::Open);
     assert!(breaker.call(|| Failed::Ok(1)).is_err());
 }
@@ -392,17 +358,11 @@ async fn a_call_that_does_not_end_in_its_time_is_told_so_and_counts() {
         Failed::Ok(1)
     };
     assert_eq!(caller.call_async(takes(49)).await, Ok(1));
-    assert_eq!(
-        caller.call_async(ready(Failed::Err("own"))).await,
-        Err(CallError::Failed("own"))
-    );
+    assert_eq!(caller.call_async(ready(Failed::Err("own"))).await, Err(CallError::Failed("own")));
     breaker.reset();
     assert_eq!(caller.call_async(takes(51)).await, Err(CallError::TimedOut));
     assert_eq!(breaker.phase(), Phase::Open);
-    assert!(matches!(
-        caller.call_async(takes(1)).await,
-        Err(CallError::Rejected(_))
-    ));
+    assert!(matches!(caller.call_async(takes(1)).await, Err(CallError::Rejected(_))));
 }
 
 #[test]
@@ -414,13 +374,7 @@ fn a_future_that_is_polled_after_its_end_panics_and_counts_nothing() {
     let again = catch_unwind(AssertUnwindSafe(|| {
         let _ = call.as_mut().poll(&mut context);
     }));
-    let message = again
-        .unwrap_err()
-        .downcast_ref::<&str>()
-        .map(ToString::to_string);
-    assert_eq!(
-        message.as_deref(),
-        Some("a guarded call was polled again after it had ended")
-    );
+    let message = again.unwrap_err().downcast_ref::<&str>().map(ToString::to_string);
+    assert_eq!(message.as_deref(), Some("a guarded call was polled again after it had ended"));
     assert_eq!(breaker.phase(), Phase::Closed);
 }

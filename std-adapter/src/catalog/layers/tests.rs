@@ -71,10 +71,7 @@ fn later_layers_change_single_settings() {
         .load()
         .unwrap();
     let payments = catalog.settings("payments");
-    assert_eq!(
-        (payments.max_probes, payments.probe_successes),
-        (Some(3), Some(2))
-    );
+    assert_eq!((payments.max_probes, payments.probe_successes), (Some(3), Some(2)));
     assert_eq!(payments.open_for, Some(Duration::from_secs(300)));
     let other = catalog.settings("other");
     assert_eq!(other.latch, Some(true));
@@ -111,23 +108,11 @@ fn a_setting_that_can_not_be_is_told_with_its_whole_key() {
 #[test]
 fn a_value_of_the_wrong_type_is_told_with_its_key() {
     for (text, parts) in [
-        (
-            "[breakers.payments]\nmax_probes = 'many'",
-            ["breakers.payments", "many"],
-        ),
-        (
-            "[breakers.payments]\nopen_for = 10",
-            ["breakers.payments", "10"],
-        ),
-        (
-            "[breakers.payments]\nopen_for = 'soon'",
-            ["breakers.payments", "soon"],
-        ),
+        ("[breakers.payments]\nmax_probes = 'many'", ["breakers.payments", "many"]),
+        ("[breakers.payments]\nopen_for = 10", ["breakers.payments", "10"]),
+        ("[breakers.payments]\nopen_for = 'soon'", ["breakers.payments", "soon"]),
         ("[defaults]\nopen_fro = '1s'", ["defaults", "open_fro"]),
-        (
-            "[default]\nopen_for = '1s'",
-            ["default", "did you mean defaults?"],
-        ),
+        ("[default]\nopen_for = '1s'", ["default", "did you mean defaults?"]),
         ("[profiles.a]\nprofile = 'b'", ["profiles.a", "profile"]),
     ] {
         let message = refused(text);
@@ -142,12 +127,7 @@ fn wrong_syntax_is_told_with_its_line() {
     let message = refused("[defaults]\nmax_probes = = 3");
     assert!(message.contains("line 2"), "{message}");
     let missing = Layers::new().file("/nonexistent/breakers.toml").load();
-    assert!(
-        missing
-            .unwrap_err()
-            .to_string()
-            .contains("/nonexistent/breakers.toml")
-    );
+    assert!(missing.unwrap_err().to_string().contains("/nonexistent/breakers.toml"));
 }
 
 #[test]
@@ -182,18 +162,11 @@ async fn a_changed_file_is_noticed_and_a_standing_error_told_once() {
     let follower = catalog.clone();
     let task = tokio::spawn(async move {
         let every = Duration::from_millis(1);
-        follower
-            .follow(every, |change| drop(tell.send(change)))
-            .await;
+        follower.follow(every, |change| drop(tell.send(change))).await;
     });
     std::fs::write(&path, "[defaults]\nmax_probes = 0").unwrap();
     // A half-written file may be told first.
-    while !told
-        .recv()
-        .await
-        .unwrap()
-        .is_err_and(|e| e.to_string().contains("max_probes is 0"))
-    {}
+    while !told.recv().await.unwrap().is_err_and(|e| e.to_string().contains("max_probes is 0")) {}
     tokio::time::sleep(Duration::from_millis(20)).await;
     assert!(told.try_recv().is_err(), "told again");
     std::fs::write(&path, "[defaults]\nmax_probes = 5").unwrap();
@@ -270,27 +243,11 @@ fn wrong_value() -> impl Strategy<Value = &'static str> {
 #[test]
 fn wrong_syntax_is_refused_with_line_and_column() {
     for (format, text, line) in [
-        (
-            Format::Toml,
-            "[defaults]\nmax_probes = = 1",
-            "line 2, column 14",
-        ),
-        (
-            Format::Json,
-            "{\n  \"defaults\": {,}\n}",
-            "line 2 column 16",
-        ),
-        (
-            Format::Yaml,
-            "defaults:\n  max_probes: [1",
-            "line 3 column 1",
-        ),
+        (Format::Toml, "[defaults]\nmax_probes = = 1", "line 2, column 14"),
+        (Format::Json, "{\n  \"defaults\": {,}\n}", "line 2 column 16"),
+        (Format::Yaml, "defaults:\n  max_probes: [1", "line 3 column 1"),
     ] {
-        let error = Layers::new()
-            .text(format, text)
-            .load()
-            .unwrap_err()
-            .to_string();
+        let error = Layers::new().text(format, text).load().unwrap_err().to_string();
         assert!(error.contains(line), "{format:?}: {error}");
     }
 }

@@ -14,11 +14,7 @@ struct Device {
 
 impl Device {
     async fn answer<R, E>(&mut self, error: E) -> Result<R, E> {
-        if self.hangs {
-            pending().await
-        } else {
-            ready(Err(error)).await
-        }
+        if self.hangs { pending().await } else { ready(Err(error)).await }
     }
 }
 
@@ -99,31 +95,13 @@ fn async_calls_are_guarded() {
     let mut device = Guarded::new(SpiSide(broken()), &breakers[1]);
     let mut line = Guarded::new(Line(broken()), &breakers[2]);
     for _ in 0..2 {
-        assert!(matches!(
-            poll_once(bus.read(0x70, &mut [0])),
-            Some(Err(GuardedError::Failed(_)))
-        ));
-        assert!(matches!(
-            poll_once(device.write(&[0])),
-            Some(Err(GuardedError::Failed(_)))
-        ));
-        assert!(matches!(
-            poll_once(line.read(&mut [0])),
-            Some(Err(GuardedError::Failed(_)))
-        ));
+        assert!(matches!(poll_once(bus.read(0x70, &mut [0])), Some(Err(GuardedError::Failed(_)))));
+        assert!(matches!(poll_once(device.write(&[0])), Some(Err(GuardedError::Failed(_)))));
+        assert!(matches!(poll_once(line.read(&mut [0])), Some(Err(GuardedError::Failed(_)))));
     }
-    assert!(matches!(
-        poll_once(bus.write(0x70, &[])),
-        Some(Err(GuardedError::Rejected(_)))
-    ));
-    assert!(matches!(
-        poll_once(device.read(&mut [0])),
-        Some(Err(GuardedError::Rejected(_)))
-    ));
-    assert!(matches!(
-        poll_once(line.flush()),
-        Some(Err(GuardedError::Rejected(_)))
-    ));
+    assert!(matches!(poll_once(bus.write(0x70, &[])), Some(Err(GuardedError::Rejected(_)))));
+    assert!(matches!(poll_once(device.read(&mut [0])), Some(Err(GuardedError::Rejected(_)))));
+    assert!(matches!(poll_once(line.flush()), Some(Err(GuardedError::Rejected(_)))));
 }
 
 /// 50 calls that hang, each given up by its caller, as `with_timeout` around the guard does.
@@ -149,11 +127,7 @@ fn a_dropped_call_is_no_failure() {
 fn a_dropped_call_is_a_failure_where_asked_for() {
     let breaker = breaker();
     let policy = DropIsFailure(EveryError);
-    fifty_hangs_given_up(&mut Guarded::with_policy(
-        Device { hangs: true },
-        &breaker,
-        policy,
-    ));
+    fifty_hangs_given_up(&mut Guarded::with_policy(Device { hangs: true }, &breaker, policy));
     assert_eq!(phase(&breaker), Phase::Open);
 }
 
@@ -239,10 +213,7 @@ fn an_async_recovery_that_fails_is_a_failed_probe_and_the_device_is_not_asked() 
     let mut bus = Guarded::new(Device { hangs: true }, &breaker)
         .recover_first_async(async |_: &mut Device| Err(i2c::ErrorKind::Other));
     let answer = poll_once(bus.read(0x70, &mut [0]));
-    assert_eq!(
-        answer,
-        Some(Err(GuardedError::Failed(i2c::ErrorKind::Other)))
-    );
+    assert_eq!(answer, Some(Err(GuardedError::Failed(i2c::ErrorKind::Other))));
     assert_eq!(phase(&breaker), Phase::Open);
 }
 

@@ -16,11 +16,7 @@ pub(super) struct Bus {
 
 impl Bus {
     pub(super) fn that_answers(answer: Result<(), ErrorKind>) -> Self {
-        Self {
-            answer,
-            asked: Vec::new(),
-            recovered: 0,
-        }
+        Self { answer, asked: Vec::new(), recovered: 0 }
     }
 }
 
@@ -52,10 +48,7 @@ fn a_rejection_is_of_the_kind_other_and_keeps_its_details() {
     let mut bus = Guarded::new(Bus::that_answers(Ok(())), &breaker);
     let error = bus.read(0x70, &mut [0]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Other);
-    assert_eq!(
-        error.rejected().and_then(Rejected::retry_after_ms),
-        Some(1_000)
-    );
+    assert_eq!(error.rejected().and_then(Rejected::retry_after_ms), Some(1_000));
     assert_eq!(error.failed(), None);
 }
 
@@ -63,9 +56,7 @@ fn a_rejection_is_of_the_kind_other_and_keeps_its_details() {
 fn an_error_of_the_bus_keeps_its_kind() {
     let breaker = breaker();
     let mut bus = Guarded::new(Bus::that_answers(Err(ABSENT)), &breaker);
-    let error = bus
-        .transaction(0x70, &mut [Operation::Write(&[])])
-        .unwrap_err();
+    let error = bus.transaction(0x70, &mut [Operation::Write(&[])]).unwrap_err();
     assert_eq!(error.kind(), ABSENT);
     assert!(error.rejected().is_none());
     assert_eq!(error.failed(), Some(ABSENT));
@@ -101,10 +92,7 @@ fn other_addresses_pass_unjudged() {
     for _ in 0..2 {
         assert!(bus.write(0x70, &[]).is_err());
     }
-    assert!(matches!(
-        bus.write(0x70, &[]),
-        Err(GuardedError::Rejected(_))
-    ));
+    assert!(matches!(bus.write(0x70, &[]), Err(GuardedError::Rejected(_))));
     assert!(matches!(bus.write(0x44, &[]), Err(GuardedError::Failed(_))));
 }
 

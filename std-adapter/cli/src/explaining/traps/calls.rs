@@ -71,11 +71,7 @@ pub(super) fn never_slow(full: &Full, around: &Surroundings) -> Option<Trap> {
 }
 
 pub(super) fn recovers_slowly(full: &Full, around: &Surroundings) -> Option<Trap> {
-    let rounds = u32::from(
-        full.config
-            .probe_successes()
-            .div_ceil(full.config.max_probes()),
-    );
+    let rounds = u32::from(full.config.probe_successes().div_ceil(full.config.max_probes()));
     let longest = longest_call(full, around)?;
     let wait = longest.saturating_mul(rounds);
     if full.config.latch() || rounds < 2 || wait <= full.open_for() {

@@ -40,10 +40,7 @@ const CHECKS: [Check; 22] = [
 pub(super) use traffic::noise;
 
 pub(super) fn traps(full: &Full, around: &Surroundings) -> Vec<Trap> {
-    CHECKS
-        .iter()
-        .filter_map(|check| check(full, around))
-        .collect()
+    CHECKS.iter().filter_map(|check| check(full, around)).collect()
 }
 
 fn trap(setting: &'static str, warning: String) -> Option<Trap> {

@@ -41,17 +41,10 @@ pub(super) fn too_little_traffic_for_failures(full: &Full, around: &Surroundings
 
 pub(super) fn too_little_traffic_for_rate(full: &Full, around: &Surroundings) -> Option<Trap> {
     let rates = [Some(full.failed), full.slow];
-    let (span, min_calls) = rates
-        .into_iter()
-        .flatten()
-        .find_map(|judges| match judges {
-            Judges::Rate {
-                over: Over::Time { span, .. },
-                min_calls,
-                ..
-            } => Some((span, min_calls)),
-            _ => None,
-        })?;
+    let (span, min_calls) = rates.into_iter().flatten().find_map(|judges| match judges {
+        Judges::Rate { over: Over::Time { span, .. }, min_calls, .. } => Some((span, min_calls)),
+        _ => None,
+    })?;
     let needed = f64::from(min_calls) / span.as_secs_f64();
     match around.calls_per_second {
         Some(rate) if rate >= needed => None,
@@ -102,9 +95,7 @@ const FALSE_TRIPS: f64 = 0.1;
 
 /// A breaker that opens though the dependency is well.
 pub(in crate::explaining) fn noise(full: &Full, noise: &Noise) -> Option<Trap> {
-    let per_day = noise
-        .per_day()
-        .filter(|per_day| *per_day > FALSE_TRIPS && !noise.is_more)?;
+    let per_day = noise.per_day().filter(|per_day| *per_day > FALSE_TRIPS && !noise.is_more)?;
     let why = match full.failed {
         Judges::Failures { threshold, within } => format!(
             "on a good day {} calls fail within {} anyway, and {threshold} open it; ",
@@ -118,20 +109,13 @@ pub(in crate::explaining) fn noise(full: &Full, noise: &Noise) -> Option<Trap> {
     });
     trap(
         "window",
-        format!(
-            "{why}it opens {} times a day on noise alone{rejected}",
-            number(per_day)
-        ),
+        format!("{why}it opens {} times a day on noise alone{rejected}", number(per_day)),
     )
 }
 
 /// A window of calls has no clock.
 pub(super) fn old_calls_decide(full: &Full, around: &Surroundings) -> Option<Trap> {
-    let Judges::Rate {
-        over: Over::Calls(size),
-        ..
-    } = full.failed
-    else {
+    let Judges::Rate { over: Over::Calls(size), .. } = full.failed else {
         return None;
     };
     let seconds = f64::from(size) / around.calls_per_second?;

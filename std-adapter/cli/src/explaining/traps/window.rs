@@ -7,13 +7,10 @@ use crate::explaining::{Surroundings, Trap};
 
 pub(super) fn trips_on_one_call(full: &Full, _: &Surroundings) -> Option<Trap> {
     match full.failed {
-        Judges::Failures { threshold: 1, .. } | Judges::Consecutive { threshold: 1 } => trap(
-            "window.threshold",
-            "a single failure opens the breaker".into(),
-        ),
-        Judges::Rate {
-            min_calls, percent, ..
-        } if f64::from(min_calls) * percent <= 100.0 => trap(
+        Judges::Failures { threshold: 1, .. } | Judges::Consecutive { threshold: 1 } => {
+            trap("window.threshold", "a single failure opens the breaker".into())
+        }
+        Judges::Rate { min_calls, percent, .. } if f64::from(min_calls) * percent <= 100.0 => trap(
             "window.min_calls",
             format!("a single failure among the first {min_calls} calls opens the breaker"),
         ),
@@ -54,10 +51,7 @@ pub(super) fn a_success_between(full: &Full, _: &Surroundings) -> Option<Trap> {
 
 pub(super) fn one_bucket(full: &Full, _: &Surroundings) -> Option<Trap> {
     match full.failed {
-        Judges::Rate {
-            over: Over::Time { buckets: 1, span },
-            ..
-        } => trap(
+        Judges::Rate { over: Over::Time { buckets: 1, span }, .. } => trap(
             "window.buckets",
             format!(
                 "with one bucket the window starts empty every {}: failures on both sides of \

@@ -18,11 +18,7 @@ impl At {
     /// From what people count: from 1, or with a minus from the end.
     pub(crate) fn counted(number: i32) -> Option<Self> {
         let index = (number.unsigned_abs() as usize).checked_sub(1)?;
-        Some(if number > 0 {
-            Self::Start(index)
-        } else {
-            Self::End(index)
-        })
+        Some(if number > 0 { Self::Start(index) } else { Self::End(index) })
     }
 
     pub(crate) fn index(self, words: usize) -> Option<usize> {

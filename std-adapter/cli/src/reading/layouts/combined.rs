@@ -68,6 +68,7 @@ impl<'a, 'p> Parts<'a, 'p> {
 }
 
 impl Combined {
+    #[inline]
     pub(crate) fn parse<'a>(
         &self,
         line: &'a str,
@@ -129,7 +130,5 @@ impl Combined {
 fn named<'a>(words: &Words<'a, '_>, name: &str) -> Option<&'a str> {
     let mut values = words.iter().filter_map(|word| word.named());
     let found = values.find(|(known, _)| *known == name);
-    found
-        .map(|(_, value)| value)
-        .filter(|value| !value.is_empty())
+    found.map(|(_, value)| value).filter(|value| !value.is_empty())
 }

@@ -48,12 +48,9 @@ impl Csv {
                 &name,
                 format!("no such column; the header has {}", names.join(", ")),
             )),
-            None => Ok(Self {
-                delimiter,
-                header: header.to_owned(),
-                fields,
-                columns: columns.clone(),
-            }),
+            None => {
+                Ok(Self { delimiter, header: header.to_owned(), fields, columns: columns.clone() })
+            }
         }
     }
 

@@ -71,16 +71,12 @@ fn time(
     field: &str,
     dates: &mut Dates,
 ) -> Result<i64, Malformed> {
-    words
-        .need(index, field)?
-        .read(|value| value.time(field, None, dates))
+    words.need(index, field)?.read(|value| value.time(field, None, dates))
 }
 
 fn status(words: &Words<'_, '_>, index: usize) -> Result<Ending, Malformed> {
     let field = "elb_status_code";
-    let code = words
-        .need(index, field)?
-        .read(|value| value.status(field))?;
+    let code = words.need(index, field)?.read(|value| value.status(field))?;
     Ok(Ending::Status(code))
 }
 
@@ -101,11 +97,7 @@ fn parts(words: &Words<'_, '_>, first: usize) -> Result<Parts, Malformed> {
         }
         sum += word.read(|value| value.duration("processing time", Scale::In(Unit::S)))?;
     }
-    Ok(if all {
-        Parts::All(sum)
-    } else {
-        Parts::Some(sum)
-    })
+    Ok(if all { Parts::All(sum) } else { Parts::Some(sum) })
 }
 
 fn of_request<'a>(words: &Words<'a, '_>, index: usize, key: &str) -> Option<&'a str> {

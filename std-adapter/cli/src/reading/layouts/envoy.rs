@@ -22,9 +22,7 @@ pub(crate) fn bytes_at(words: &Words<'_, '_>) -> Option<usize> {
             words.get(index + offset).is_some_and(check)
         };
         (0..3).all(|offset| is(offset, is_whole))
-            && is(3, |word| {
-                is_whole(word) || word.is_bare() && word.text == "-"
-            })
+            && is(3, |word| is_whole(word) || word.is_bare() && word.text == "-")
             && is(4, |word| word.kind == Kind::Quoted)
     })
 }

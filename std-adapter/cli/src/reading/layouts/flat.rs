@@ -16,6 +16,7 @@ use crate::reading::value::Value;
 pub(crate) struct Names(Vec<(String, Option<Field>)>);
 
 /// The call of a line; `None` where the line is another sort of JSON, or wrong.
+#[inline]
 pub(super) fn record<'a>(
     line: &'a str,
     columns: &Columns,
@@ -107,9 +108,7 @@ impl<'a> Scan<'a> {
     #[inline]
     fn text(&mut self) -> Option<&'a str> {
         let rest = self.line.as_bytes().get(self.at..)?;
-        let length = rest
-            .iter()
-            .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
+        let length = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
         (rest.get(length) == Some(&b'"')).then_some(())?;
         let text = self.line.get(self.at..self.at + length)?;
         self.at += length + 1;
@@ -197,9 +196,7 @@ impl<'a> Scan<'a> {
     #[inline]
     fn digits(&mut self, mantissa: &mut i64) {
         while let Some(digit @ b'0'..=b'9') = self.peek() {
-            *mantissa = mantissa
-                .wrapping_mul(10)
-                .wrapping_add(i64::from(digit - b'0'));
+            *mantissa = mantissa.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
             self.at += 1;
         }
     }

@@ -13,16 +13,12 @@ use crate::reading::value::{Scale, Unit, Value};
 
 /// Where the date stands in brackets, where this is such a line.
 pub(crate) fn date_at(words: &Words<'_, '_>) -> Option<usize> {
-    let date = words
-        .iter()
-        .position(|word| word.kind == Kind::Bracketed && word.text.contains('/'))?;
+    let date =
+        words.iter().position(|word| word.kind == Kind::Bracketed && word.text.contains('/'))?;
     let timers = words.get(date + 3)?;
     let are_timers = timers.is_bare()
         && timers.text.split('/').count() == 5
-        && timers
-            .text
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'/' | b'-' | b'+'));
+        && timers.text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'/' | b'-' | b'+'));
     (date >= 1 && are_timers).then_some(date)
 }
 

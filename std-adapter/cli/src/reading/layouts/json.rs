@@ -70,6 +70,7 @@ impl Tree {
     }
 }
 
+#[inline]
 pub(crate) fn parse<'a>(
     line: &'a str,
     columns: &Columns,
@@ -87,11 +88,7 @@ pub(crate) fn parse<'a>(
 fn find<'a>(line: &'a str, tree: &Tree) -> Result<Found<'a>, Malformed> {
     let mut reader = serde_json::Deserializer::from_str(line);
     let mut found = Found::default();
-    let object = Object {
-        tree,
-        found: &mut found,
-        is_inner: false,
-    };
+    let object = Object { tree, found: &mut found, is_inner: false };
     object
         .deserialize(&mut reader)
         .and_then(|()| reader.end())
@@ -123,11 +120,7 @@ impl<'de> DeserializeSeed<'de> for Object<'_, '_, 'de> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
-        if self.is_inner {
-            reader.deserialize_any(self)
-        } else {
-            reader.deserialize_map(self)
-        }
+        if self.is_inner { reader.deserialize_any(self) } else { reader.deserialize_map(self) }
     }
 }
 
@@ -141,9 +134,7 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(branch) = map.next_key_seed(Name { tree: self.tree })? {
             match branch {
-                Some(Branch {
-                    field: Some(field), ..
-                }) => {
+                Some(Branch { field: Some(field), .. }) => {
                     if let Some(value) = map.next_value_seed(AnyValue)? {
                         self.found.put(*field, value);
                     }
@@ -188,9 +179,7 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         if !self.is_inner {
-            return Err(A::Error::custom(
-                "invalid type: sequence, expected an object",
-            ));
+            return Err(A::Error::custom("invalid type: sequence, expected an object"));
         }
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())

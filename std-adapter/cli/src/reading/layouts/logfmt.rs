@@ -54,10 +54,7 @@ pub(crate) fn pairs(line: &str) -> impl Iterator<Item = Result<(&str, Cow<'_, st
         }
         let rest = bytes.get(start..).unwrap_or_default();
         at = start + memchr2(b' ', b'\t', rest).unwrap_or(rest.len());
-        Some(Ok((
-            name,
-            Cow::Borrowed(line.get(start..at).unwrap_or_default()),
-        )))
+        Some(Ok((name, Cow::Borrowed(line.get(start..at).unwrap_or_default()))))
     })
 }
 

@@ -61,10 +61,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Where `#Fields` said this before.
     pub(crate) fn with_fields(fields: Option<Arc<Fields>>) -> Self {
-        Self {
-            fields,
-            ..Self::default()
-        }
+        Self { fields, ..Self::default() }
     }
 }
 
@@ -78,14 +75,7 @@ impl Layout {
         key: Option<&str>,
         put: &mut dyn FnMut(Record<'_>),
     ) -> Result<u64, Malformed> {
-        let Scratch {
-            places,
-            dates,
-            splitter,
-            names,
-            values,
-            fields,
-        } = scratch;
+        let Scratch { places, dates, splitter, names, values, fields } = scratch;
         put(match self {
             Self::Json(columns, tree) => json::parse(line, columns, tree, names, dates)?,
             Self::Csv(csv) => match csv.parse(line, splitter, dates)? {

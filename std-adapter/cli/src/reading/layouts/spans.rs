@@ -101,11 +101,7 @@ pub(crate) fn parse(
     let mut others = 0;
     for of_resource in &line.resource_spans {
         let resource = &of_resource.resource.attributes;
-        for span in of_resource
-            .scope_spans
-            .iter()
-            .flat_map(|scope| &scope.spans)
-        {
+        for span in of_resource.scope_spans.iter().flat_map(|scope| &scope.spans) {
             others += one(span, resource, kind, key, put)?;
         }
     }

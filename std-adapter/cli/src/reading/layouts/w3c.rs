@@ -130,9 +130,7 @@ impl Fields {
                 };
                 let index = self.names.iter().position(|known| known == name);
                 let text = get(index, name).ok()?;
-                let path = request(text)
-                    .map(|(_, path)| path)
-                    .filter(|_| key == "path");
+                let path = request(text).map(|(_, path)| path).filter(|_| key == "path");
                 Some(path.unwrap_or(text).into())
             }),
         })

@@ -65,10 +65,7 @@ impl Places {
                 _ => self.0.push(span),
             }
         }
-        Ok(Words {
-            line,
-            spans: &self.0,
-        })
+        Ok(Words { line, spans: &self.0 })
     }
 }
 
@@ -160,8 +157,7 @@ impl<'a> Words<'a, '_> {
 
     /// The word with this index, or what is missing.
     pub(crate) fn need(&self, index: usize, field: &str) -> Result<Word<'a>, Malformed> {
-        self.get(index)
-            .ok_or_else(|| Malformed::field(field, "missing").at(self.line.len() + 1))
+        self.get(index).ok_or_else(|| Malformed::field(field, "missing").at(self.line.len() + 1))
     }
 }
 
@@ -185,9 +181,7 @@ impl<'a> Word<'a> {
     /// The name and the value of `name=value`, the value without its quotes.
     pub(crate) fn named(self) -> Option<(&'a str, &'a str)> {
         let (name, value) = self.text.split_once('=').filter(|_| self.is_bare())?;
-        let inner = value
-            .strip_prefix('"')
-            .and_then(|rest| rest.strip_suffix('"'));
+        let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         Some((name, inner.unwrap_or(value)))
     }
 }
@@ -217,10 +211,7 @@ mod tests {
     #[test]
     fn words_are_bare_quoted_or_in_brackets() {
         let line = r#"a  [b c] "d \" e" rt="f g" "" []"#;
-        assert_eq!(
-            split(line),
-            ["a", "b c", r#"d \" e"#, r#"rt="f g""#, "", ""]
-        );
+        assert_eq!(split(line), ["a", "b c", r#"d \" e"#, r#"rt="f g""#, "", ""]);
     }
 
     #[test]
@@ -228,13 +219,7 @@ mod tests {
         let line = "10.0.0.1:80, 10.0.0.2:80 310, 320 0.010, 0.200 : 0.300 502, 200 id";
         assert_eq!(
             split(line),
-            [
-                "10.0.0.1:80, 10.0.0.2:80",
-                "310, 320",
-                "0.010, 0.200 : 0.300",
-                "502, 200",
-                "id"
-            ]
+            ["10.0.0.1:80, 10.0.0.2:80", "310, 320", "0.010, 0.200 : 0.300", "502, 200", "id"]
         );
     }
 

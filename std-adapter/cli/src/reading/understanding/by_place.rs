@@ -33,9 +33,7 @@ pub(super) fn understand(head: &Head<'_>, reading: &Reading) -> Result<Draft, Re
 fn of_template(head: &Head<'_>, template: &str, reading: &Reading) -> Result<Draft, ReadError> {
     let mut places = Places::default();
     let refuse = |matter: &str| head.unknown(&format!("--log-format {template:?}: {matter}"));
-    let words = places
-        .split(template)
-        .map_err(|why| refuse(&why.to_string()))?;
+    let words = places.split(template).map_err(|why| refuse(&why.to_string()))?;
     let (mut time, mut status, mut durations, mut request) = (None, None, Vec::new(), None);
     let mut names = Vec::new();
     for (index, word) in words.iter().enumerate() {
@@ -120,17 +118,11 @@ fn name(word: Word<'_>) -> Option<String> {
 fn of_words(head: &Head<'_>, reading: &Reading) -> Result<Draft, ReadError> {
     let mut places = Places::default();
     let question = |matter: String| {
-        let (number, line) = head
-            .lines
-            .first()
-            .map_or((1, ""), |(n, line)| (*n, &**line));
+        let (number, line) = head.lines.first().map_or((1, ""), |(n, line)| (*n, &**line));
         let mut places = Places::default();
-        let words = places.split(line).map(|words| {
-            words
-                .iter()
-                .map(|word| word.text.to_owned())
-                .collect::<Vec<_>>()
-        });
+        let words = places
+            .split(line)
+            .map(|words| words.iter().map(|word| word.text.to_owned()).collect::<Vec<_>>());
         let question = Question {
             matter,
             words: words.unwrap_or_default(),
@@ -150,20 +142,14 @@ fn of_words(head: &Head<'_>, reading: &Reading) -> Result<Draft, ReadError> {
     let time = at(reading.time_word, "--time-word")?;
     let duration = at(reading.duration_word, "--duration-word")?;
     let first = head.lines.first().map_or("", |(_, line)| line);
-    let words = places
-        .split(first)
-        .map_err(|why| question(why.to_string()))?;
+    let words = places.split(first).map_err(|why| question(why.to_string()))?;
     let request = words.iter().position(|word| word.kind == Kind::Quoted);
     let status = match (reading.status_word, request) {
         (None, Some(request)) => At::Start(request + 1),
         (number, _) => at(number, "--status-word")?,
     };
-    let text = duration
-        .index(words.len())
-        .and_then(|index| words.get(index));
-    let text = text.map_or("", |word| {
-        word.named().map_or(word.text, |(_, value)| value)
-    });
+    let text = duration.index(words.len()).and_then(|index| words.get(index));
+    let text = text.map_or("", |word| word.named().map_or(word.text, |(_, value)| value));
     let scale = match reading.duration_unit {
         Some(unit) => Scale::In(unit),
         None if length::micros(text).is_some() => Scale::Written,

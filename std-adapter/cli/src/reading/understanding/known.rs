@@ -25,11 +25,7 @@ const KNOWN: [Known; 5] = [
     Known {
         format: "Traefik JSON",
         signs: &["Duration", "DownstreamStatus"],
-        ts: &[
-            ("StartUTC", TimeIs::Start),
-            ("StartLocal", TimeIs::Start),
-            ("time", TimeIs::End),
-        ],
+        ts: &[("StartUTC", TimeIs::Start), ("StartLocal", TimeIs::Start), ("time", TimeIs::End)],
         status: "DownstreamStatus",
         duration: "Duration",
         scale: Scale::In(Unit::Ns),
@@ -66,11 +62,7 @@ const KNOWN: [Known; 5] = [
     Known {
         format: "nginx JSON",
         signs: &["request_time", "status", "remote_addr"],
-        ts: &[
-            ("time_iso8601", TimeIs::End),
-            ("time_local", TimeIs::End),
-            ("msec", TimeIs::End),
-        ],
+        ts: &[("time_iso8601", TimeIs::End), ("time_local", TimeIs::End), ("msec", TimeIs::End)],
         status: "status",
         duration: "request_time",
         scale: Scale::In(Unit::S),

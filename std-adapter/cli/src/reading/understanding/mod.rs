@@ -88,11 +88,7 @@ impl<'h> Head<'h> {
         let mut envelopes = Vec::new();
         // Docker within syslog and the like; nobody has more.
         while envelopes.len() < 3 {
-            let sample: Vec<_> = lines
-                .iter()
-                .take(100)
-                .map(|(_, line)| line.clone())
-                .collect();
+            let sample: Vec<_> = lines.iter().take(100).map(|(_, line)| line.clone()).collect();
             let Some(envelope) = Envelope::of(&sample) else {
                 break;
             };
@@ -111,11 +107,7 @@ impl<'h> Head<'h> {
 
     /// A question about a line.
     fn ask(&self, line: u64, question: &Question) -> ReadError {
-        ReadError::Unclear {
-            path: self.path.to_owned(),
-            line,
-            question: question.text(),
-        }
+        ReadError::Unclear { path: self.path.to_owned(), line, question: question.text() }
     }
 
     /// The layout is none that is known.
@@ -132,10 +124,7 @@ impl<'h> Head<'h> {
                 .to_owned(),
             is_numbered: true,
         };
-        ReadError::UnknownFormat {
-            path: self.path.to_owned(),
-            question: question.text(),
-        }
+        ReadError::UnknownFormat { path: self.path.to_owned(), question: question.text() }
     }
 }
 
@@ -213,14 +202,8 @@ fn w3c(head: &Head<'_>, reading: &Reading) -> Result<Draft, ReadError> {
         return Err(head.unknown("no line begins with #Fields:"));
     };
     let refuse = |matter: String, advice: &str| {
-        let lines = head
-            .lines
-            .iter()
-            .filter(|(_, line)| !w3c::is_directive(line));
-        let (number, line) = lines
-            .into_iter()
-            .next()
-            .map_or((1, ""), |(n, line)| (*n, &**line));
+        let lines = head.lines.iter().filter(|(_, line)| !w3c::is_directive(line));
+        let (number, line) = lines.into_iter().next().map_or((1, ""), |(n, line)| (*n, &**line));
         let question = Question {
             matter,
             words: line.split(['\t', ' ']).map(str::to_owned).collect(),

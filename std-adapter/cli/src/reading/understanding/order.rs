@@ -34,11 +34,7 @@ pub(crate) fn agreeing(
     for (field, (numbers, units)) in fields.iter().enumerate() {
         for unit in units {
             for time_is in sides {
-                let way = Way {
-                    field,
-                    unit: *unit,
-                    time_is: *time_is,
-                };
+                let way = Way { field, unit: *unit, time_is: *time_is };
                 let inverted = match time_is {
                     TimeIs::End => Some(ends_inverted),
                     TimeIs::Start => begins(times_us, numbers, *unit, resolution_us),
@@ -47,11 +43,7 @@ pub(crate) fn agreeing(
             }
         }
     }
-    let least = ways
-        .iter()
-        .map(|(_, inverted)| *inverted)
-        .min()
-        .unwrap_or(0);
+    let least = ways.iter().map(|(_, inverted)| *inverted).min().unwrap_or(0);
     if least * 100 > times_us.len() {
         // Not in any order.
         return Vec::new();
@@ -122,15 +114,8 @@ fn begins(times_us: &[i64], numbers: &Numbers, unit: Unit, resolution_us: i64) -
 
 /// Whole numbers are rounded down to their unit.
 fn step(numbers: &Numbers, unit: Unit) -> i64 {
-    let are_whole = numbers
-        .iter()
-        .flatten()
-        .all(|number| number % 1_000_000 == 0);
-    if are_whole {
-        in_micros(1_000_000, unit)
-    } else {
-        0
-    }
+    let are_whole = numbers.iter().flatten().all(|number| number % 1_000_000 == 0);
+    if are_whole { in_micros(1_000_000, unit) } else { 0 }
 }
 
 fn in_micros(millionths: i64, unit: Unit) -> i64 {
@@ -148,10 +133,7 @@ fn explains(fields: &[(Numbers, Vec<Unit>)], way: &Way) -> bool {
     let Some((numbers, _)) = fields.get(way.field) else {
         return false;
     };
-    let micros = numbers
-        .iter()
-        .flatten()
-        .map(|number| in_micros(*number, way.unit));
+    let micros = numbers.iter().flatten().map(|number| in_micros(*number, way.unit));
     let step_us = step(numbers, way.unit);
     inversions(micros.map(|us| (us, us + step_us))) > 0
 }
@@ -174,11 +156,7 @@ mod tests {
         let times = [6, 8, 10, 0, 14].map(|s| s * S);
         let field = numbers(&[65_000, 25_000, 46_000, 10_600_111, 3_000]);
         let ways = agreeing(&times, &[field], &BOTH);
-        let expected = Way {
-            field: 0,
-            unit: Unit::Us,
-            time_is: TimeIs::Start,
-        };
+        let expected = Way { field: 0, unit: Unit::Us, time_is: TimeIs::Start };
         assert_eq!(ways, [expected]);
     }
 
@@ -193,11 +171,7 @@ mod tests {
     #[test]
     fn a_column_that_only_grows_is_no_duration() {
         let times = [6, 8, 10, 0, 14].map(|s| s * S);
-        let ways = agreeing(
-            &times,
-            &[numbers(&[4_096, 4_127, 4_158, 4_189, 4_220])],
-            &BOTH,
-        );
+        let ways = agreeing(&times, &[numbers(&[4_096, 4_127, 4_158, 4_189, 4_220])], &BOTH);
         assert_eq!(ways, []);
     }
 

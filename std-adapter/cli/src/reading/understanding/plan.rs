@@ -96,11 +96,7 @@ impl Plan {
                  failures"
                     .into(),
             );
-        } else if sample
-            .statuses
-            .iter()
-            .any(|status| (1..100).contains(status))
-        {
+        } else if sample.statuses.iter().any(|status| (1..100).contains(status)) {
             warnings.push("some statuses are below 100, and count as successes".into());
         }
         let fields = head.lines.iter().find_map(|(_, line)| Fields::of(line));

@@ -27,11 +27,7 @@ impl Question {
     pub(crate) fn text(&self) -> String {
         let mut text = format!("{}\n", self.matter);
         for (index, word) in self.words.iter().take(MOST_WORDS).enumerate() {
-            let mark = if self.candidates.contains(&index) {
-                "   <- may be"
-            } else {
-                ""
-            };
+            let mark = if self.candidates.contains(&index) { "   <- may be" } else { "" };
             let word = shown(word);
             let _ = if self.is_numbered {
                 writeln!(text, "{:>4}  {word}{mark}", index + 1)

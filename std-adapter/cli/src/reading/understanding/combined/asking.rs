@@ -18,11 +18,7 @@ pub(super) fn shown_words(head: &Head<'_>, rows: &[Row]) -> (Vec<String>, usize)
     let Some(parts) = line.and_then(|line| Parts::of(line, &mut places).ok()) else {
         return (Vec::new(), 0);
     };
-    let mut words: Vec<String> = parts
-        .before
-        .split_ascii_whitespace()
-        .map(Into::into)
-        .collect();
+    let mut words: Vec<String> = parts.before.split_ascii_whitespace().map(Into::into).collect();
     words.push(format!("[{}]", parts.time));
     words.push(format!("\"{}\"", parts.request));
     (words, parts.after.len())
@@ -93,12 +89,7 @@ pub(super) fn question(
             Kind::Bracketed => format!("[{}]", word.text),
         });
     }
-    Question {
-        words,
-        candidates,
-        is_numbered: true,
-        ..Question::default()
-    }
+    Question { words, candidates, is_numbered: true, ..Question::default() }
 }
 
 pub(super) fn in_words(place: &Place, words_after: usize) -> String {

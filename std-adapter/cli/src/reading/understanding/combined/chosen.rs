@@ -35,10 +35,7 @@ pub(super) fn chosen(
         // The time and the request line are the last of those before.
         let is_field = index + 2 < before.len();
         let place = Place::Before(index);
-        let unit = reading
-            .duration_unit
-            .filter(|_| is_field)
-            .ok_or_else(no_unit(head, rows))?;
+        let unit = reading.duration_unit.filter(|_| is_field).ok_or_else(no_unit(head, rows))?;
         return Ok(Finding {
             place,
             scale: Scale::In(unit),
@@ -47,10 +44,7 @@ pub(super) fn chosen(
             name: "",
         });
     };
-    let column = Column {
-        at,
-        words: rows.iter().filter_map(|row| row.words.get(at)).collect(),
-    };
+    let column = Column { at, words: rows.iter().filter_map(|row| row.words.get(at)).collect() };
     let texts = || column.words.iter().map(|word| word.text.as_str());
     if let Some((name, _)) = texts().next().and_then(|text| text.split_once('=')) {
         return named(head, rows, &[name], reading);
@@ -64,21 +58,11 @@ pub(super) fn chosen(
     };
     if reading.duration_unit.is_none() && texts().all(is_nginx_time) {
         let format = "nginx combined with a time";
-        return Ok(finding(
-            Scale::In(Unit::S),
-            Side::Known(TimeIs::End),
-            format,
-            "",
-        ));
+        return Ok(finding(Scale::In(Unit::S), Side::Known(TimeIs::End), format, ""));
     }
     if texts().all(|text| length::micros(text).is_some()) {
         let format = "combined with a duration";
-        return Ok(finding(
-            Scale::Written,
-            Side::Likely(TimeIs::End),
-            format,
-            "",
-        ));
+        return Ok(finding(Scale::Written, Side::Likely(TimeIs::End), format, ""));
     }
     let times: Vec<i64> = rows.iter().map(|row| row.time_us).collect();
     let field = (column.numbers(), units(reading));

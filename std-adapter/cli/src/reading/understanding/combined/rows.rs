@@ -61,23 +61,14 @@ pub(super) fn rows(head: &Head<'_>) -> Vec<Row> {
         let Some(time_us) = dates.micros(parts.time) else {
             continue;
         };
-        let seen = |word: Word<'_>| Seen {
-            text: word.text.to_owned(),
-            kind: word.kind,
-        };
-        rows.push(Row {
-            number: *number,
-            time_us,
-            words: parts.after.iter().map(seen).collect(),
-        });
+        let seen = |word: Word<'_>| Seen { text: word.text.to_owned(), kind: word.kind };
+        rows.push(Row { number: *number, time_us, words: parts.after.iter().map(seen).collect() });
     }
     let mut lengths = HashMap::new();
     for row in &rows {
         *lengths.entry(row.words.len()).or_insert(0_usize) += 1;
     }
-    let most = lengths
-        .into_iter()
-        .max_by_key(|(length, count)| (*count, *length));
+    let most = lengths.into_iter().max_by_key(|(length, count)| (*count, *length));
     if let Some((length, _)) = most {
         rows.retain(|row| row.words.len() == length);
     }
@@ -87,10 +78,7 @@ pub(super) fn rows(head: &Head<'_>) -> Vec<Row> {
 pub(super) fn columns(rows: &[Row]) -> Vec<Column<'_>> {
     let words = rows.first().map_or(0, |row| row.words.len());
     (FIRST..words)
-        .map(|at| Column {
-            at,
-            words: rows.iter().filter_map(|row| row.words.get(at)).collect(),
-        })
+        .map(|at| Column { at, words: rows.iter().filter_map(|row| row.words.get(at)).collect() })
         .collect()
 }
 
@@ -99,20 +87,14 @@ pub(super) fn is_whole(text: &str) -> bool {
 }
 
 pub(super) fn value_named<'r>(row: &'r Row, wanted: &str) -> Option<&'r str> {
-    row.words
-        .iter()
-        .filter(|word| word.kind == Kind::Bare)
-        .find_map(|word| {
-            let (name, value) = word.text.split_once('=')?;
-            (name == wanted).then(|| value.trim_matches('"'))
-        })
+    row.words.iter().filter(|word| word.kind == Kind::Bare).find_map(|word| {
+        let (name, value) = word.text.split_once('=')?;
+        (name == wanted).then(|| value.trim_matches('"'))
+    })
 }
 
 pub(super) fn has(rows: &[Row], name: &str) -> bool {
-    let with = rows
-        .iter()
-        .filter(|row| value_named(row, name).is_some())
-        .count();
+    let with = rows.iter().filter(|row| value_named(row, name).is_some()).count();
     with * 2 > rows.len()
 }
 

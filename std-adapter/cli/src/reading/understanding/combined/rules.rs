@@ -57,9 +57,7 @@ pub(super) fn named(
     reading: &Reading,
 ) -> Result<Finding, ReadError> {
     let values = |name: &str| -> Vec<&str> {
-        rows.iter()
-            .filter_map(|row| value_named(row, name))
-            .collect()
+        rows.iter().filter_map(|row| value_named(row, name)).collect()
     };
     if let [first, others @ ..] = names
         && others.iter().any(|other| values(other) != values(first))
@@ -97,11 +95,7 @@ pub(super) fn named(
         }
         None if are_of_nginx => {
             let format = "nginx combined with $request_time, named";
-            return Ok(finding(
-                Scale::In(Unit::S),
-                Side::Known(TimeIs::End),
-                format,
-            ));
+            return Ok(finding(Scale::In(Unit::S), Side::Known(TimeIs::End), format));
         }
         None => {}
     }
@@ -109,9 +103,7 @@ pub(super) fn named(
         let format = "combined with a named duration";
         return Ok(finding(Scale::Written, Side::Likely(TimeIs::End), format));
     }
-    let numbers = rows
-        .iter()
-        .map(|row| Number::in_text(value_named(row, name)?)?.micros(Unit::S));
+    let numbers = rows.iter().map(|row| Number::in_text(value_named(row, name)?)?.micros(Unit::S));
     let field = (numbers.collect(), vec![Unit::S, Unit::Ms, Unit::Us]);
     let times: Vec<i64> = rows.iter().map(|row| row.time_us).collect();
     let ways = order::agreeing(&times, &[field], &sides(reading));
@@ -159,10 +151,7 @@ pub(super) fn of_nginx(
     columns: &[Column<'_>],
     reading: &Reading,
 ) -> Result<Option<Finding>, ReadError> {
-    let times: Vec<_> = columns
-        .iter()
-        .filter(|column| column.all(is_nginx_time))
-        .collect();
+    let times: Vec<_> = columns.iter().filter(|column| column.all(is_nginx_time)).collect();
     let Some(last) = times.last() else {
         return Ok(None);
     };
@@ -197,25 +186,18 @@ pub(super) fn by_order(
     reading: &Reading,
 ) -> Result<Finding, ReadError> {
     let is_number = |text: &str| Number::in_text(text).is_some_and(|n| n.approximately() >= 0.0);
-    let numbers: Vec<_> = columns
-        .iter()
-        .filter(|column| column.all(is_number))
-        .collect();
+    let numbers: Vec<_> = columns.iter().filter(|column| column.all(is_number)).collect();
     if numbers.is_empty() {
         let matter = "no word after the request is known to be a duration: does the log format \
                       have one?";
         return Err(ask(head, rows, matter, |_| false, ADVICE));
     }
     let units = units(reading);
-    let fields: Vec<_> = numbers
-        .iter()
-        .map(|column| (column.numbers(), units.clone()))
-        .collect();
+    let fields: Vec<_> = numbers.iter().map(|column| (column.numbers(), units.clone())).collect();
     let times: Vec<i64> = rows.iter().map(|row| row.time_us).collect();
     let ways = order::agreeing(&times, &fields, &sides(reading));
     let is_one = |pick: fn(&order::Way) -> (usize, Unit)| {
-        ways.iter()
-            .all(|way| Some(pick(way)) == ways.first().map(pick))
+        ways.iter().all(|way| Some(pick(way)) == ways.first().map(pick))
     };
     match (ways.first(), numbers.as_slice()) {
         (Some(way), _) if is_one(|way| (way.field, way.unit)) => {
@@ -258,13 +240,9 @@ pub(super) fn apache(unit: Unit, side: Side) -> (&'static str, &'static str) {
 }
 
 pub(super) fn units(reading: &Reading) -> Vec<Unit> {
-    reading
-        .duration_unit
-        .map_or_else(|| vec![Unit::S, Unit::Ms, Unit::Us], |unit| vec![unit])
+    reading.duration_unit.map_or_else(|| vec![Unit::S, Unit::Ms, Unit::Us], |unit| vec![unit])
 }
 
 pub(super) fn sides(reading: &Reading) -> Vec<TimeIs> {
-    reading
-        .time_is
-        .map_or_else(|| vec![TimeIs::Start, TimeIs::End], |side| vec![side])
+    reading.time_is.map_or_else(|| vec![TimeIs::Start, TimeIs::End], |side| vec![side])
 }

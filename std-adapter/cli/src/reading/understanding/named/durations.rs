@@ -36,24 +36,14 @@ pub(super) fn durations(
     if let Some(known) = known {
         let scale = reading.duration_unit.map_or(known.scale, Scale::In);
         let written = known.unit.map_or(scale, Scale::In);
-        return Ok(Durations {
-            scale: written,
-            ..of(known.duration, scale, None)
-        });
+        return Ok(Durations { scale: written, ..of(known.duration, scale, None) });
     }
-    let names: Vec<&str> = top_names(rows)
-        .filter(|name| is_duration(name))
-        .map(|n| &**n)
-        .collect();
+    let names: Vec<&str> = top_names(rows).filter(|name| is_duration(name)).map(|n| &**n).collect();
     match names.as_slice() {
         [] => {
             let usual = [("duration_ms", Unit::Ms), ("duration_s", Unit::S)];
             let columns = usual.map(|(name, unit)| (name.to_owned(), Scale::In(unit)));
-            Ok(Durations {
-                columns: columns.to_vec(),
-                scale: Scale::In(Unit::Ms),
-                side: None,
-            })
+            Ok(Durations { columns: columns.to_vec(), scale: Scale::In(Unit::Ms), side: None })
         }
         [name] => scaled(head, rows, name, ts, reading),
         several => {
@@ -72,16 +62,8 @@ pub(super) fn scaled(
     ts: &Ts,
     reading: &Reading,
 ) -> Result<Durations, ReadError> {
-    let of = |scale, side| Durations {
-        columns: vec![(name.to_owned(), scale)],
-        scale,
-        side,
-    };
-    if let Some(scale) = reading
-        .duration_unit
-        .map(Scale::In)
-        .or_else(|| unit_of(rows, name))
-    {
+    let of = |scale, side| Durations { columns: vec![(name.to_owned(), scale)], scale, side };
+    if let Some(scale) = reading.duration_unit.map(Scale::In).or_else(|| unit_of(rows, name)) {
         return Ok(of(scale, None));
     }
     let sides = match (reading.time_is, ts.side) {
@@ -112,9 +94,7 @@ pub(super) fn unit_of(rows: &Rows, name: &str) -> Option<Scale> {
     let are_texts = values.peek().is_some()
         && values.all(|value| {
             value.written_duration().is_some()
-                || value
-                    .number()
-                    .is_some_and(|number| number.approximately() == 0.0)
+                || value.number().is_some_and(|number| number.approximately() == 0.0)
         });
     are_texts.then_some(Scale::Written)
 }

@@ -62,11 +62,7 @@ pub(super) fn understand(
             _ => Layout::Csv(Box::new(csv_layout(head, &rows, &columns)?)),
         },
         format: name.to_owned(),
-        duration_from: if format == Format::Logfmt {
-            format!("{from}=")
-        } else {
-            from
-        },
+        duration_from: if format == Format::Logfmt { format!("{from}=") } else { from },
         scale: durations.scale,
         side: durations.side.unwrap_or(ts.side),
     })
@@ -75,14 +71,11 @@ pub(super) fn understand(
 /// nginx writes seconds with a point: whole numbers under its names are another's.
 fn values_fit(known: &Known, rows: &Rows) -> bool {
     known.format != "nginx JSON"
-        || rows
-            .values(known.duration)
-            .flatten()
-            .all(|value| match value {
-                Value::Float(_) => true,
-                Value::Text(text) => text.contains('.'),
-                _ => false,
-            })
+        || rows.values(known.duration).flatten().all(|value| match value {
+            Value::Float(_) => true,
+            Value::Text(text) => text.contains('.'),
+            _ => false,
+        })
 }
 
 fn csv_layout(head: &Head<'_>, rows: &Rows, columns: &Columns) -> Result<Csv, ReadError> {
@@ -114,8 +107,6 @@ fn status(rows: &Rows, known: Option<&Known>, reading: &Reading) -> String {
     if let Some(known) = known {
         return known.status.to_owned();
     }
-    let found = STATUSES
-        .iter()
-        .find(|name| rows.have(name) || in_header(rows, name));
+    let found = STATUSES.iter().find(|name| rows.have(name) || in_header(rows, name));
     found.map_or("status", |name| name).to_owned()
 }

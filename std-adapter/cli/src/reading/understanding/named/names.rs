@@ -16,26 +16,12 @@ pub(super) const BEGINS: [&str; 8] = [
     "StartUTC",
 ];
 
-pub(super) const ENDS: [&str; 6] = [
-    "end_time",
-    "endTime",
-    "end",
-    "ended_at",
-    "finished_at",
-    "time_iso8601",
-];
+pub(super) const ENDS: [&str; 6] =
+    ["end_time", "endTime", "end", "ended_at", "finished_at", "time_iso8601"];
 
 /// Names of times that don't.
-pub(super) const TIMES: [&str; 8] = [
-    "time",
-    "timestamp",
-    "@timestamp",
-    "t",
-    "datetime",
-    "date",
-    "time_local",
-    "eventTime",
-];
+pub(super) const TIMES: [&str; 8] =
+    ["time", "timestamp", "@timestamp", "t", "datetime", "date", "time_local", "eventTime"];
 
 /// Names of durations, without their unit, in lower case and without marks between words.
 pub(super) const DURATIONS: [&str; 18] = [
@@ -72,11 +58,7 @@ pub(super) const STATUSES: [&str; 9] = [
 ];
 
 pub(super) fn is_time(name: &str) -> bool {
-    BEGINS
-        .iter()
-        .chain(&ENDS)
-        .chain(&TIMES)
-        .any(|known| *known == name)
+    BEGINS.iter().chain(&ENDS).chain(&TIMES).any(|known| *known == name)
 }
 
 /// Whether a name is that of a duration, with a unit or without.
@@ -108,11 +90,9 @@ pub(super) fn is_duration(name: &str) -> bool {
         "nanoseconds",
     ];
     Unit::in_name(name).is_some()
-        && units.iter().any(|unit| {
-            whole
-                .strip_suffix(unit)
-                .is_some_and(|rest| DURATIONS.contains(&rest))
-        })
+        && units
+            .iter()
+            .any(|unit| whole.strip_suffix(unit).is_some_and(|rest| DURATIONS.contains(&rest)))
 }
 
 /// In JSON lines and CSV `ts`, and a field that is named by an argument, is when a call began.

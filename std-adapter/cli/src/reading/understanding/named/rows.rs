@@ -33,10 +33,7 @@ pub(super) struct Rows {
 impl Rows {
     /// How many lines have this field.
     pub(super) fn count(&self, name: &str) -> usize {
-        self.rows
-            .iter()
-            .filter(|row| row.contains_key(name))
-            .count()
+        self.rows.iter().filter(|row| row.contains_key(name)).count()
     }
 
     /// Whether most lines have it.
@@ -51,9 +48,7 @@ impl Rows {
 
 pub(super) fn rows(head: &Head<'_>, read: impl Fn(&str) -> Option<Row>) -> Rows {
     let lines = head.lines.iter().take(LOOKED_AT);
-    let read: Vec<_> = lines
-        .filter_map(|(number, line)| Some((*number, read(line)?)))
-        .collect();
+    let read: Vec<_> = lines.filter_map(|(number, line)| Some((*number, read(line)?))).collect();
     Rows {
         first: read.first().map_or(1, |(number, _)| *number),
         rows: read.into_iter().map(|(_, row)| row).collect(),
@@ -115,41 +110,23 @@ pub(super) fn csv_rows(head: &Head<'_>, reading: &Reading) -> Rows {
     let is_header = |line: &str| {
         let (names, _) = csv::names(line);
         let has = |wanted: &dyn Fn(&str) -> bool| names.iter().any(|name| wanted(name));
-        let is_ts = |name: &str| {
-            reading
-                .ts_field
-                .as_deref()
-                .map_or(name == "ts", |ts| ts == name)
-        };
+        let is_ts = |name: &str| reading.ts_field.as_deref().map_or(name == "ts", |ts| ts == name);
         let is_duration = |name: &str| match &reading.duration_field {
             Some(wanted) => name == wanted,
             None => is_duration(name),
         };
         has(&is_ts) && has(&is_duration)
     };
-    let header = lines
-        .find(|(_, line)| is_header(line))
-        .or(head.lines.first());
+    let header = lines.find(|(_, line)| is_header(line)).or(head.lines.first());
     let Some((number, header)) = header else {
-        return Rows {
-            rows: Vec::new(),
-            first: 1,
-            header: None,
-        };
+        return Rows { rows: Vec::new(), first: 1, header: None };
     };
     let (names, delimiter) = csv::names(header);
-    let after = head
-        .lines
-        .iter()
-        .filter(|(line, _)| line > number)
-        .take(LOOKED_AT);
+    let after = head.lines.iter().filter(|(line, _)| line > number).take(LOOKED_AT);
     let rows = after.filter_map(|(_, line)| {
         let values: Vec<_> = line.split(char::from(delimiter)).collect();
         (values.len() == names.len()).then(|| {
-            let pairs = names
-                .iter()
-                .zip(values)
-                .filter(|(_, value)| !value.trim().is_empty());
+            let pairs = names.iter().zip(values).filter(|(_, value)| !value.trim().is_empty());
             pairs
                 .map(|(name, value)| (name.clone(), Value::Text(Cow::Owned(value.to_owned()))))
                 .collect()
@@ -170,9 +147,7 @@ pub(super) fn in_header(rows: &Rows, wanted: &str) -> bool {
 /// The names of fields that are at the top of most lines.
 pub(super) fn top_names(rows: &Rows) -> impl Iterator<Item = &String> {
     let names: BTreeSet<_> = rows.rows.iter().flat_map(BTreeMap::keys).collect();
-    names
-        .into_iter()
-        .filter(|name| !name.contains('.') && rows.have(name))
+    names.into_iter().filter(|name| !name.contains('.') && rows.have(name))
 }
 
 pub(super) fn ask(
@@ -182,11 +157,8 @@ pub(super) fn ask(
     names: &[&str],
     advice: &str,
 ) -> ReadError {
-    let mut question = Question {
-        matter: matter.to_owned(),
-        advice: advice.to_owned(),
-        ..Question::default()
-    };
+    let mut question =
+        Question { matter: matter.to_owned(), advice: advice.to_owned(), ..Question::default() };
     for (index, (name, value)) in rows.rows.iter().take(1).flatten().enumerate() {
         question.words.push(format!("{name} = {}", value.shown()));
         if names.contains(&&**name) {

@@ -24,10 +24,7 @@ pub(super) fn ts(
     known: Option<&Known>,
     reading: &Reading,
 ) -> Result<Ts, ReadError> {
-    let of = |name: &str, side| Ts {
-        name: name.to_owned(),
-        side,
-    };
+    let of = |name: &str, side| Ts { name: name.to_owned(), side };
     let found = |name: &&&str| rows.have(name) || in_header(rows, name);
     if let Some(name) = &reading.ts_field {
         let known = known.and_then(|known| known.ts.iter().find(|(ts, _)| ts == name));
@@ -42,13 +39,8 @@ pub(super) fn ts(
     if rows.have("ts") || in_header(rows, "ts") {
         return Ok(of("ts", side_of("ts", format)));
     }
-    let names: Vec<&str> = BEGINS
-        .iter()
-        .chain(&ENDS)
-        .chain(&TIMES)
-        .filter(found)
-        .copied()
-        .collect();
+    let names: Vec<&str> =
+        BEGINS.iter().chain(&ENDS).chain(&TIMES).filter(found).copied().collect();
     match names.as_slice() {
         [name] => {
             let side = side_of(name, format);
@@ -75,9 +67,7 @@ pub(super) fn ts(
 
 pub(super) fn times(rows: &Rows, name: &str) -> Vec<Option<i64>> {
     let mut dates = Dates::default();
-    rows.values(name)
-        .map(|value| value?.time(name, None, &mut dates).ok())
-        .collect()
+    rows.values(name).map(|value| value?.time(name, None, &mut dates).ok()).collect()
 }
 
 /// Whether the order of the lines tells of which side these times are, whatever the duration is.
