@@ -19,13 +19,7 @@ fn contention(criterion: &mut Criterion) {
         shared::<ByRecord<InARow>>(group, "healthy, consecutive", Op::Healthy, crew, threads);
         shared::<ByRecord<OfCalls>>(group, "healthy, calls", Op::Healthy, crew, threads);
         shared::<ByRecord<OfTime>>(group, "healthy, time", Op::Healthy, crew, threads);
-        shared::<ByRecord<OfStripedTime>>(
-            group,
-            "healthy, striped time",
-            Op::Healthy,
-            crew,
-            threads,
-        );
+        shared::<ByRecord<OfStripedTime>>(group, "healthy, striped time", Op::Healthy, crew, threads);
         shared::<ByRecord<MovingRing>>(group, "failure, failures", Op::Failure, crew, threads);
         shared::<ByRecord<Ring>>(group, "rejection", Op::Reject, crew, threads);
         shared::<TwoLoads>(group, "yardstick: two loads", Op::Healthy, crew, threads);

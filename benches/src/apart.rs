@@ -29,15 +29,7 @@ impl Worker {
         let target = target_dir()?;
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
-            .args([
-                "build",
-                "--quiet",
-                "--locked",
-                "--release",
-                "--manifest-path",
-                manifest,
-                "--target-dir",
-            ])
+            .args(["build", "--quiet", "--locked", "--release", "--manifest-path", manifest, "--target-dir"])
             .arg(&target)
             .status()
             .map_err(said)?;

@@ -170,13 +170,7 @@ impl Entry {
     fn check(&self) {
         if let Runner::Here(subject, expected) = &self.runner {
             let answer = subject.run(1);
-            assert_eq!(
-                answer,
-                Some(*expected),
-                "{} {} is not in the state it claims",
-                self.who,
-                self.op
-            );
+            assert_eq!(answer, Some(*expected), "{} {} is not in the state it claims", self.who, self.op);
         }
     }
 }

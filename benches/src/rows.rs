@@ -46,8 +46,7 @@ impl Rows {
     /// Into reading order: by operation and threads, the quickest first.
     pub fn sort(&mut self) {
         self.0.sort_by(|a, b| {
-            let place =
-                |row: &Row| (row.kind == Kind::Yardstick, group_place(row.group()), row.threads);
+            let place = |row: &Row| (row.kind == Kind::Yardstick, group_place(row.group()), row.threads);
             place(a).cmp(&place(b)).then(a.time.median.total_cmp(&b.time.median))
         });
     }
@@ -76,10 +75,8 @@ impl Rows {
              | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
         );
         for row in &self.0 {
-            let best =
-                self.to_best_peer(row).map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}"));
-            let who =
-                if row.kind == Kind::Ours { format!("**{}**", row.who) } else { row.who.clone() };
+            let best = self.to_best_peer(row).map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}"));
+            let who = if row.kind == Kind::Ours { format!("**{}**", row.who) } else { row.who.clone() };
             writeln!(
                 out,
                 "| {who} | {} | {} | {:.2} | ±{:.0}% | {:.2} | {best} | {} | {} |",

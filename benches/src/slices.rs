@@ -81,12 +81,7 @@ impl Crew {
         });
         let (report, reports) = channel();
         for helper in &self.helpers[..threads - 1] {
-            let slice = Slice {
-                subject: subject.clone(),
-                calls,
-                gate: gate.clone(),
-                report: report.clone(),
-            };
+            let slice = Slice { subject: subject.clone(), calls, gate: gate.clone(), report: report.clone() };
             helper.send(slice).expect("a helper lives as long as its crew");
         }
         let mine = timed(&**subject, calls, &gate);

@@ -9,11 +9,7 @@ use std::process::{Command, Stdio};
 /// # Errors
 ///
 /// When valgrind is missing or fails.
-pub fn run(
-    tool: &[&str],
-    arguments: &[&str],
-    mut line: impl FnMut(&str),
-) -> Result<String, String> {
+pub fn run(tool: &[&str], arguments: &[&str], mut line: impl FnMut(&str)) -> Result<String, String> {
     let binary = std::env::current_exe().map_err(|error| format!("this binary: {error}"))?;
     let mut child = Command::new("valgrind")
         .args(tool)
@@ -33,9 +29,5 @@ pub fn run(
             .map_err(|error| format!("its output: {error}"))?;
     }
     let status = child.wait().map_err(|error| format!("valgrind: {error}"))?;
-    if status.success() {
-        Ok(printed)
-    } else {
-        Err(format!("valgrind {}: {status}", tool.join(" ")))
-    }
+    if status.success() { Ok(printed) } else { Err(format!("valgrind {}: {status}", tool.join(" "))) }
 }

@@ -102,9 +102,7 @@ pub use permit::Permit;
 pub use phase::Phase;
 pub use rejected::Rejected;
 pub use saved::RestoreError;
-pub use settings::{
-    Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, WindowSettings,
-};
+pub use settings::{Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, WindowSettings};
 pub use snapshot::Snapshot;
 pub use token::Token;
 

@@ -167,10 +167,7 @@ mod tests {
             let saved = Saved { phase, in_shadow: false, streak: 3, left_ms: 5_000 }.to_integer();
             for bit in 0..64 {
                 let damaged = saved ^ (1 << bit);
-                assert_eq!(
-                    Saved::from_integer(damaged),
-                    Err(RestoreError::Damaged { saved: damaged })
-                );
+                assert_eq!(Saved::from_integer(damaged), Err(RestoreError::Damaged { saved: damaged }));
             }
         }
     }

@@ -71,10 +71,7 @@ impl Token {
 
 impl core::fmt::Debug for Token {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Token")
-            .field("generation", &self.generation())
-            .field("kind", &self.kind())
-            .finish()
+        f.debug_struct("Token").field("generation", &self.generation()).field("kind", &self.kind()).finish()
     }
 }
 

@@ -12,8 +12,8 @@ use nanobreaker_core::window::{
     Adjustable, Calls, Consecutive, Cusum, Failures, StripedTime, Stripes, Time, Window, WithSlow,
 };
 use nanobreaker_core::{
-    Breaker, Clock, Config, ConfigBuilder, CusumSettings, ManualClock, Observer, Outcome, Permit,
-    Phase, Rate, Recorded, Rejected, Settings, TickClock, Token, Transition, WindowSettings,
+    Breaker, Clock, Config, ConfigBuilder, CusumSettings, ManualClock, Observer, Outcome, Permit, Phase,
+    Rate, Recorded, Rejected, Settings, TickClock, Token, Transition, WindowSettings,
 };
 
 /// Failures in a row that trip each of the windows.

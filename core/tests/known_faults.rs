@@ -11,8 +11,8 @@ use std::{env, fs};
 
 use nanobreaker_core::window::{Adjustable, AnyWindow, Window};
 use nanobreaker_core::{
-    AdjustError, Breaker, Config, ConfigError, CusumSettings, ManualClock, Outcome, Rate, Rejected,
-    Settings, Token, WindowSettings,
+    AdjustError, Breaker, Config, ConfigError, CusumSettings, ManualClock, Outcome, Rate, Rejected, Settings,
+    Token, WindowSettings,
 };
 use serde::Deserialize;
 
@@ -125,20 +125,15 @@ impl Judging {
     fn settings(&self) -> WindowSettings {
         match *self {
             Self::Consecutive { threshold } => WindowSettings::Consecutive { threshold },
-            Self::Failures { threshold, within_ms } => {
-                WindowSettings::Failures { threshold, within_ms }
+            Self::Failures { threshold, within_ms } => WindowSettings::Failures { threshold, within_ms },
+            Self::Calls { size, failure_rate_percent, min_calls } => {
+                WindowSettings::Calls { size, rate: Rate::percent(failure_rate_percent).min_calls(min_calls) }
             }
-            Self::Calls { size, failure_rate_percent, min_calls } => WindowSettings::Calls {
-                size,
+            Self::Time { span_ms, buckets, failure_rate_percent, min_calls } => WindowSettings::Time {
+                span_ms,
+                buckets,
                 rate: Rate::percent(failure_rate_percent).min_calls(min_calls),
             },
-            Self::Time { span_ms, buckets, failure_rate_percent, min_calls } => {
-                WindowSettings::Time {
-                    span_ms,
-                    buckets,
-                    rate: Rate::percent(failure_rate_percent).min_calls(min_calls),
-                }
-            }
             Self::Cusum { normal_ppm, broken_ppm, calls_per_false_trip, sustained_for_ms } => {
                 WindowSettings::Cusum(CusumSettings {
                     normal_ppm,
@@ -207,10 +202,7 @@ impl<W: Window> Play<'_, W> {
             Step::Reset(true) => self.breaker.reset(),
             Step::Isolate(true) => drop(self.breaker.isolate()),
             Step::Disable(true) => drop(self.breaker.disable()),
-            Step::Reset(false)
-            | Step::Isolate(false)
-            | Step::Disable(false)
-            | Step::Recover(false) => {}
+            Step::Reset(false) | Step::Isolate(false) | Step::Disable(false) | Step::Recover(false) => {}
             Step::Observe(on) => self.breaker.shadow(*on),
             Step::Phase(expected) => {
                 let phase = self.breaker.phase().to_string();
@@ -382,8 +374,7 @@ fn known_faults_runner_finds_what_differs() {
         Width::Wide => "narrow",
         Width::Narrow => "wide",
     };
-    let left_out =
-        play_all(&case("").replace("\"x\"", &format!("\"x\", \"only\": \"{other_width}\"")));
+    let left_out = play_all(&case("").replace("\"x\"", &format!("\"x\", \"only\": \"{other_width}\"")));
     assert_eq!((left_out.played, left_out.left_out), (0, 1));
     assert_eq!(play_all("\n \n").played, 0);
 }

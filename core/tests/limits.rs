@@ -1,11 +1,9 @@
 //! Each documented limit at its edge: it holds there, and what lies beyond is as documented.
 
-use nanobreaker_core::window::{
-    AnyWindow, Calls, Consecutive, Cusum, Failures, Time, Window, calls_words,
-};
+use nanobreaker_core::window::{AnyWindow, Calls, Consecutive, Cusum, Failures, Time, Window, calls_words};
 use nanobreaker_core::{
-    Breaker, Config, ConfigBuilder, CusumSettings, ManualClock, Outcome, Phase, Rate, Recorded,
-    Rejected, Token, WindowSettings,
+    Breaker, Config, ConfigBuilder, CusumSettings, ManualClock, Outcome, Phase, Rate, Recorded, Rejected,
+    Token, WindowSettings,
 };
 
 const WIDE: bool = Config::MAX_PROBES == 63;
@@ -151,9 +149,7 @@ mod times {
         }
         // Others may advise twice that, and ten seconds.
         let longest = 14_000;
-        for (advised, least) in
-            [(0, 1), (longest, longest), (longest + 1, longest), (u64::MAX, longest)]
-        {
+        for (advised, least) in [(0, 1), (longest, longest), (longest + 1, longest), (u64::MAX, longest)] {
             breaker.reset();
             assert!(breaker.advise_ms(advised));
             let left = u64::from(retry_after_ms(&breaker).expect("open"));
@@ -217,8 +213,7 @@ mod rounds {
         let old = breaker.allow_token().expect("closed");
         for later in 1..=2 * generations {
             breaker.reset();
-            let expected =
-                if later % generations == 0 { Recorded::Counted } else { Recorded::Stale };
+            let expected = if later % generations == 0 { Recorded::Counted } else { Recorded::Stale };
             assert_eq!(breaker.record(old, Outcome::Success), expected, "{later} later");
         }
     }
@@ -231,8 +226,7 @@ mod windows {
     fn the_failure_ring_is_exact_where_it_says_so() {
         for within in [1, 1_000, 16_383] {
             for (apart, phase) in [(within, Phase::Open), (within + 1, Phase::Closed)] {
-                let breaker =
-                    with(Failures::<2>::within_ms(within).expect("valid"), Config::builder());
+                let breaker = with(Failures::<2>::within_ms(within).expect("valid"), Config::builder());
                 fail(&breaker);
                 breaker.clock().advance(apart);
                 fail(&breaker);

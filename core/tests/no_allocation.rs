@@ -5,8 +5,7 @@ use std::cell::Cell;
 use std::hint::black_box;
 
 use nanobreaker_core::window::{
-    Adjustable, AnyWindow, Calls, Consecutive, Cusum, Failures, StripedTime, Stripes, Time, Window,
-    WithSlow,
+    Adjustable, AnyWindow, Calls, Consecutive, Cusum, Failures, StripedTime, Stripes, Time, Window, WithSlow,
 };
 use nanobreaker_core::{
     Breaker, Config, ConfigBuilder, CusumSettings, ManualClock, Outcome, Permit, Rate, Settings,
@@ -42,12 +41,8 @@ fn allocations() -> u64 {
     ALLOCATIONS.get()
 }
 
-const OPENING: ConfigBuilder = Config::builder()
-    .open_for_ms(10)
-    .max_open_ms(40)
-    .max_probes(2)
-    .ramp_ms(20)
-    .jitter_permille(500);
+const OPENING: ConfigBuilder =
+    Config::builder().open_for_ms(10).max_open_ms(40).max_probes(2).ramp_ms(20).jitter_permille(500);
 
 /// Drives a breaker through every phase and function.
 fn live<W: Window<Settings = Config>>(window: W) {
@@ -120,10 +115,7 @@ fn no_run_time_path_allocates() {
     live(StripedTime::<_, 2, 4>::new(100, 4, rate, One).expect("valid"));
     live(Cusum::new(cusum).expect("valid"));
     live(AnyWindow::<8>::new(WindowSettings::Cusum(cusum)).expect("valid"));
-    live(WithSlow::new(
-        Consecutive::new(3).expect("valid"),
-        Calls::<1>::new(10, rate).expect("valid"),
-    ));
+    live(WithSlow::new(Consecutive::new(3).expect("valid"), Calls::<1>::new(10, rate).expect("valid")));
     let settings = |threshold| Settings {
         window: WindowSettings::Consecutive { threshold },
         slow_window: Some(WindowSettings::Cusum(cusum)),

@@ -29,17 +29,8 @@ fn openings() -> [ConfigBuilder; 6] {
         builder.open_for_ms(250),
         builder.open_for_ms(250).probe_lease_ms(8).max_probes(3),
         builder.open_for_ms(60_000).probe_lease_ms(3_600_000),
-        builder
-            .open_for_ms(1_000)
-            .max_open_ms(600_000)
-            .ramp_ms(30_000)
-            .max_probes(2)
-            .probe_successes(2),
-        builder
-            .open_for_ms(5_000)
-            .max_open_ms(67_108_864)
-            .probe_lease_ms(67_108_864)
-            .jitter_permille(500),
+        builder.open_for_ms(1_000).max_open_ms(600_000).ramp_ms(30_000).max_probes(2).probe_successes(2),
+        builder.open_for_ms(5_000).max_open_ms(67_108_864).probe_lease_ms(67_108_864).jitter_permille(500),
     ]
 }
 
@@ -187,12 +178,7 @@ fn bound(config: &Config, period: u64) -> Option<u64> {
     let lease_ms = u64::from(config.probe_lease_ms());
     let ramp_ms = u64::from(config.ramp_ms());
     let lease_bits = if !WIDE && lease_ms < 1_024 { 25 } else { CLOCK_BITS };
-    let times = [
-        (open_ms, CLOCK_BITS),
-        (open_ms, CLOCK_BITS),
-        (ramp_ms, CLOCK_BITS),
-        (lease_ms, lease_bits),
-    ];
+    let times = [(open_ms, CLOCK_BITS), (open_ms, CLOCK_BITS), (ramp_ms, CLOCK_BITS), (lease_ms, lease_bits)];
     let calls = times.map(|(ms, bits)| {
         // How far those who ask see such a time go on, or back.
         let round = 1_u64 << bits;
@@ -283,8 +269,8 @@ fn a_clock_that_falls_with_each_reading_wedges_nothing() {
             let breaker = Breaker::new(window, (), &clock);
             breaker.allow().expect("closed").failure();
             // It falls beyond an eighth of each time.
-            let longest = u64::from(breaker.config().max_open_ms())
-                .max(breaker.config().probe_lease_ms().into());
+            let longest =
+                u64::from(breaker.config().max_open_ms()).max(breaker.config().probe_lease_ms().into());
             let calls = 4 * longest / step.unsigned_abs() + 100;
             if calls > 1_000_000 {
                 continue;

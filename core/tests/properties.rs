@@ -10,8 +10,8 @@ use std::hint::black_box;
 use model::play::{Amount, Length, Script, Step, Through, WORDS, play};
 use nanobreaker_core::window::{Adjustable, Cusum};
 use nanobreaker_core::{
-    Breaker, Clock, Config, ConfigBuilder, CusumSettings, ManualClock, Outcome, Permit, Phase,
-    Rate, Settings, WindowSettings,
+    Breaker, Clock, Config, ConfigBuilder, CusumSettings, ManualClock, Outcome, Permit, Phase, Rate,
+    Settings, WindowSettings,
 };
 use proptest::prelude::*;
 
@@ -41,9 +41,7 @@ fn calls() -> impl Strategy<Value = WindowSettings> {
         3 => prop_oneof![20..=30_u32, 45..=70_u32],
         1 => prop_oneof![Just(128_u32), Just(1_024), 70..=1_024_u32],
     ];
-    sizes.prop_flat_map(|size| {
-        rate(1..=size).prop_map(move |rate| WindowSettings::Calls { size, rate })
-    })
+    sizes.prop_flat_map(|size| rate(1..=size).prop_map(move |rate| WindowSettings::Calls { size, rate }))
 }
 
 fn cusum() -> impl Strategy<Value = WindowSettings> {
@@ -218,15 +216,9 @@ fn script(clock_goes_back: bool) -> impl Strategy<Value = Script> {
         Just(Through::Striped),
         Just(Through::Adjustable),
     ];
-    (settings(), through, clock(), steps, amount()).prop_map(
-        |(settings, through, clock, steps, period)| Script {
-            settings,
-            through,
-            clock,
-            steps,
-            period,
-        },
-    )
+    (settings(), through, clock(), steps, amount()).prop_map(|(settings, through, clock, steps, period)| {
+        Script { settings, through, clock, steps, period }
+    })
 }
 
 /// Scripts in which generations wrap: thousands of resets at some points.
@@ -282,11 +274,7 @@ fn survives(
     readings: Vec<i64>,
     steps: &[Step],
 ) -> Result<(), TestCaseError> {
-    let clock = Wild {
-        shown: ManualClock::new(start),
-        readings: RefCell::new(readings),
-        next: Cell::new(0),
-    };
+    let clock = Wild { shown: ManualClock::new(start), readings: RefCell::new(readings), next: Cell::new(0) };
     let settings = &Settings { opening: settings.opening.latch(false), ..*settings };
     let window = Adjustable::<WORDS, WORDS>::new(settings).expect("valid settings");
     let breaker = Breaker::new(window, (), clock);

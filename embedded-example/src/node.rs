@@ -111,8 +111,7 @@ fn run(
         let reading = measure();
         if is_right(&reading) {
             totals.readings += 1;
-            totals.readings_at_the_end +=
-                u32::from(faults::elapsed_ms() >= faults::RADIO_DOWN_MS.end);
+            totals.readings_at_the_end += u32::from(faults::elapsed_ms() >= faults::RADIO_DOWN_MS.end);
         }
         send(&packet(totals.turns, reading));
         board::wait_us(CONTROL_WORK_US);

@@ -36,8 +36,7 @@ macro_rules! node_program {
         fn on_tick() {
             $keep_the_clock();
             let made = u32::from(node::beacon(&RADIO));
-            MADE_IN_INTERRUPT
-                .store(MADE_IN_INTERRUPT.load(Ordering::Relaxed) + made, Ordering::Relaxed);
+            MADE_IN_INTERRUPT.store(MADE_IN_INTERRUPT.load(Ordering::Relaxed) + made, Ordering::Relaxed);
         }
 
         fn run() -> bool {

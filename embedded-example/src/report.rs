@@ -91,14 +91,8 @@ impl Evidence {
                 "without breakers, most turns of both outages miss their deadline",
                 without.deadlines_missed > 150,
             ),
-            (
-                "with breakers, a few do: those that open them, and probes",
-                with.deadlines_missed < 25,
-            ),
-            (
-                "the buses are driven for less than half the time",
-                with.bus_busy_us < without.bus_busy_us / 2,
-            ),
+            ("with breakers, a few do: those that open them, and probes", with.deadlines_missed < 25),
+            ("the buses are driven for less than half the time", with.bus_busy_us < without.bus_busy_us / 2),
             (
                 "after the faults, every turn reads the sensor again",
                 with.readings_at_the_end + 1 >= healthy_turns,

@@ -103,11 +103,7 @@ impl ErrorType for EmulatedBus {
 }
 
 impl I2c for EmulatedBus {
-    fn transaction(
-        &mut self,
-        address: u8,
-        operations: &mut [Operation<'_>],
-    ) -> Result<(), BusError> {
+    fn transaction(&mut self, address: u8, operations: &mut [Operation<'_>]) -> Result<(), BusError> {
         for operation in operations {
             self.address(address)?;
             match operation {

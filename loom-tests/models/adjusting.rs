@@ -52,11 +52,7 @@ fn new() -> Settings {
 
 /// The settings that are in force at first: one failure trips.
 fn old() -> Settings {
-    Settings {
-        slow_after_ms: Some(3),
-        hung_after_ms: Some(5),
-        ..in_a_row(1, config().ramp_ms(2 * RAMP_MS))
-    }
+    Settings { slow_after_ms: Some(3), hung_after_ms: Some(5), ..in_a_row(1, config().ramp_ms(2 * RAMP_MS)) }
 }
 
 fn adjust(rig: &Adjusted) -> Answer {
@@ -330,11 +326,7 @@ fn a_call_of_the_new_generation_counts_by_the_new_rule() {
         },
     ])
     .end(|rig, [_, call]| (call, rig.failures_to_trip()))
-    .exactly([
-        ((0, Recorded::Counted), 3),
-        ((0, Recorded::Stale), 3),
-        ((1, Recorded::Counted), 2),
-    ]);
+    .exactly([((0, Recorded::Counted), 3), ((0, Recorded::Stale), 3), ((1, Recorded::Counted), 2)]);
 }
 
 /// Every kind of window takes the place of every other while a failure is recorded by the old one: in the

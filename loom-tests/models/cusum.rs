@@ -60,10 +60,8 @@ fn a_success_takes_no_more_than_there_is() {
 fn sustained_evidence_trips_and_young_evidence_does_not() {
     const SUSTAINED_MS: u64 = 20;
     model(Bound::Exhaustive, || {
-        let window = Cusum::new(CusumSettings {
-            sustained_for_ms: SUSTAINED_MS as u32,
-            ..windows::cusum_settings(2)
-        });
+        let window =
+            Cusum::new(CusumSettings { sustained_for_ms: SUSTAINED_MS as u32, ..windows::cusum_settings(2) });
         Rig::new(window.unwrap(), config()).with_tokens(2).in_moving_time()
     })
     .threads([

@@ -77,10 +77,7 @@ where
     }
 
     /// What runs at once.
-    pub(crate) fn threads<R, const N: usize>(
-        self,
-        actors: [Actor<S, R>; N],
-    ) -> Threads<F, S, R, N> {
+    pub(crate) fn threads<R, const N: usize>(self, actors: [Actor<S, R>; N]) -> Threads<F, S, R, N> {
         Threads { model: self, actors }
     }
 }

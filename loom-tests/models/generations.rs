@@ -81,9 +81,7 @@ fn a_first_failure_takes_nothing_away<W: Window<Settings = Config> + Send + Sync
 }
 for_each_window!(a_first_failure_takes_nothing_away);
 
-fn an_old_failure_adds_nothing<W: Window<Settings = Config> + Send + Sync + 'static>(
-    window: fn(u32) -> W,
-) {
+fn an_old_failure_adds_nothing<W: Window<Settings = Config> + Send + Sync + 'static>(window: fn(u32) -> W) {
     old_outcome(move || second_generation(window(2)), old_failure, reset_and_fail_once, holds)
         .exactly(BEFORE_OR_STALE);
 }
@@ -137,29 +135,27 @@ for_each_window!(an_old_failure_among_two_young_ones: failures consecutive cusum
 fn a_lost_probe_does_not_answer_for_the_next_round() {
     const ROUND_FAILED: u64 = OPEN_MS + LEASE_MS;
     const NEXT_ROUND: u64 = ROUND_FAILED + OPEN_MS;
-    model(Bound::Exhaustive, || {
-        Rig::half_open(config(), 1).when_it_is(ROUND_FAILED).in_moving_time()
-    })
-    .threads([
-        |rig| {
-            let recorded = rig.record(0, Outcome::Success);
-            (recorded, false)
-        },
-        |rig| {
-            // Fails the round, unless the answer closed it.
-            let _ = rig.breaker.allow_token();
-            rig.at(NEXT_ROUND);
-            let probe = rig.token();
-            (Recorded::Ignored, probe.is_probe())
-        },
-    ])
-    .end(|rig, [(late, _), (_, probes)]| {
-        let snapshot = rig.breaker.snapshot();
-        match snapshot.phase {
-            Phase::Closed => assert_eq!((late, probes), (Recorded::Counted, false)),
-            _ => assert_eq!((snapshot.phase, snapshot.in_flight), (Phase::HalfOpen, 1)),
-        }
-        (late, probes)
-    })
-    .exactly([(Recorded::Counted, false), (Recorded::Stale, true)]);
+    model(Bound::Exhaustive, || Rig::half_open(config(), 1).when_it_is(ROUND_FAILED).in_moving_time())
+        .threads([
+            |rig| {
+                let recorded = rig.record(0, Outcome::Success);
+                (recorded, false)
+            },
+            |rig| {
+                // Fails the round, unless the answer closed it.
+                let _ = rig.breaker.allow_token();
+                rig.at(NEXT_ROUND);
+                let probe = rig.token();
+                (Recorded::Ignored, probe.is_probe())
+            },
+        ])
+        .end(|rig, [(late, _), (_, probes)]| {
+            let snapshot = rig.breaker.snapshot();
+            match snapshot.phase {
+                Phase::Closed => assert_eq!((late, probes), (Recorded::Counted, false)),
+                _ => assert_eq!((snapshot.phase, snapshot.in_flight), (Phase::HalfOpen, 1)),
+            }
+            (late, probes)
+        })
+        .exactly([(Recorded::Counted, false), (Recorded::Stale, true)]);
 }

@@ -58,17 +58,13 @@ fn a_success_is_stored_in_a_history_with_room() {
     calls_that_succeed(windows::history, 0).exactly([[Some(Recorded::Counted); 2]]);
 }
 
-fn a_rejection_writes_nothing<W: Window<Settings = Config> + Send + Sync + 'static>(
-    window: fn(u32) -> W,
-) {
-    model(Bound::Exhaustive, move || {
-        Rig::new(window(1), config()).opened().when_it_is(OPEN_MS - 1)
-    })
-    .threads([|rig| rig.breaker.allow_token().is_err(), |rig| rig.breaker.allow_token().is_err()])
-    .end(|_, rejected| {
-        assert_eq!(rejected, [true; 2]);
-        rejected
-    })
-    .without_any_store();
+fn a_rejection_writes_nothing<W: Window<Settings = Config> + Send + Sync + 'static>(window: fn(u32) -> W) {
+    model(Bound::Exhaustive, move || Rig::new(window(1), config()).opened().when_it_is(OPEN_MS - 1))
+        .threads([|rig| rig.breaker.allow_token().is_err(), |rig| rig.breaker.allow_token().is_err()])
+        .end(|_, rejected| {
+            assert_eq!(rejected, [true; 2]);
+            rejected
+        })
+        .without_any_store();
 }
 for_each_window!(a_rejection_writes_nothing);

@@ -146,10 +146,7 @@ fn a_round_has_one_verdict() {
             (recorded, causes[2..].to_vec())
         })
         .exactly([
-            (
-                [Recorded::Counted, Recorded::Counted],
-                vec![Cause::ProbesSucceeded, Cause::ThresholdReached],
-            ),
+            ([Recorded::Counted, Recorded::Counted], vec![Cause::ProbesSucceeded, Cause::ThresholdReached]),
             ([Recorded::Stale, Recorded::Counted], vec![Cause::ProbesFailed]),
         ]);
 }
@@ -237,10 +234,7 @@ fn a_late_result_renews_the_lease_or_has_lost_it() {
 #[test]
 fn a_lost_round_fails_once() {
     model(Bound::Exhaustive, || Rig::half_open(config(), 1).when_it_is(LEASE_OVER))
-        .threads([
-            |rig| admitted(rig.breaker.allow_token()),
-            |rig| admitted(rig.breaker.allow_token()),
-        ])
+        .threads([|rig| admitted(rig.breaker.allow_token()), |rig| admitted(rig.breaker.allow_token())])
         .end(|rig, callers| {
             assert_eq!(callers, [Admitted::Rejected(Phase::Open); 2]);
             let told = rig.told();

@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nanobreaker_core::{
-    AdjustError, Breaker, Cause, Clock, Config, ConfigBuilder, Observer, Outcome, Phase, Recorded,
-    Settings, Token, Transition, WindowSettings,
+    AdjustError, Breaker, Cause, Clock, Config, ConfigBuilder, Observer, Outcome, Phase, Recorded, Settings,
+    Token, Transition, WindowSettings,
     window::{Adjustable, Consecutive, Window},
 };
 

@@ -51,11 +51,7 @@ fn a_sweep_removes_nothing_of_the_present<W: Window<Settings = Config> + Send + 
         assert_eq!(rig.phase() == Phase::Open, trips);
         (trips, recorded)
     })
-    .exactly([
-        (true, Recorded::Counted),
-        (false, Recorded::Counted),
-        (false, Recorded::Stale),
-    ]);
+    .exactly([(true, Recorded::Counted), (false, Recorded::Counted), (false, Recorded::Stale)]);
 }
 // Not the windows of time: their many words make for many executions, and they are swept by the same loop.
 for_each_window!(a_sweep_removes_nothing_of_the_present: failures consecutive cusum history tally);
@@ -63,9 +59,7 @@ for_each_window!(a_sweep_removes_nothing_of_the_present: failures consecutive cu
 /// A sweep races a failure of the generation that ends; wherever that lands, it must be gone when its
 /// number comes round again. So it must where the sweep stops for ever at any step: the next quarter's
 /// sweep makes up for it.
-fn a_failure_is_gone_when_its_number_comes_again<
-    W: Window<Settings = Config> + Send + Sync + 'static,
->(
+fn a_failure_is_gone_when_its_number_comes_again<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
     model(Bound::Exhaustive, move || {
@@ -124,9 +118,7 @@ fn where_two_resets_meet_a_sweep_is_not_missed() {
 }
 
 /// A sweep that stalls for half of all generations does not wipe what the present one counts.
-fn a_stalled_sweep_wipes_nothing<W: Window<Settings = Config> + Send + Sync + 'static>(
-    window: fn(u32) -> W,
-) {
+fn a_stalled_sweep_wipes_nothing<W: Window<Settings = Config> + Send + Sync + 'static>(window: fn(u32) -> W) {
     model(Bound::Exhaustive, move || {
         let rig = Rig::new(window(2), config());
         reset(&rig, 2 * QUARTER - 1);

@@ -83,11 +83,7 @@ fn readers_at_the_turn_agree() {
 fn a_reader_that_lags_counts_no_half_turn_twice() {
     // Bound: three threads of up to eight steps.
     model(Bound::Preemptions(3), || timer(u32::MAX))
-        .threads([
-            |timer| timer.clock.ticks(),
-            |timer| timer.clock.ticks(),
-            |timer| timer.move_to(7)[1],
-        ])
+        .threads([|timer| timer.clock.ticks(), |timer| timer.clock.ticks(), |timer| timer.move_to(7)[1]])
         .end(|timer, read| {
             assert_eq!(timer.clock.ticks(), TURN + 7);
             read

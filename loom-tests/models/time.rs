@@ -113,10 +113,7 @@ fn an_open_time_asked_for_is_kept_and_ends() {
 #[test]
 fn the_later_of_two_ends_stands() {
     model(Bound::Exhaustive, || Rig::open(config().max_open_ms(4 * OPEN_MS)))
-        .threads([
-            |rig| rig.breaker.trip_for_ms(2 * OPEN_MS),
-            |rig| rig.breaker.trip_for_ms(3 * OPEN_MS),
-        ])
+        .threads([|rig| rig.breaker.trip_for_ms(2 * OPEN_MS), |rig| rig.breaker.trip_for_ms(3 * OPEN_MS)])
         .end(|rig, changed| {
             rig.at(3 * OPEN_MS - 1);
             assert!(rig.breaker.allow_token().is_err(), "open for too short");

@@ -29,10 +29,7 @@ fn two_trips_are_one_transition() {
 #[test]
 fn a_trip_races_one_that_is_asked_for() {
     model(Bound::Exhaustive, || Rig::touchy(config()).with_tokens(1))
-        .threads([
-            |rig| rig.record(0, Outcome::Failure) == Recorded::Counted,
-            |rig| rig.breaker.trip(),
-        ])
+        .threads([|rig| rig.record(0, Outcome::Failure) == Recorded::Counted, |rig| rig.breaker.trip()])
         .end(|rig, changed| (changed, rig.causes()))
         .exactly([
             ([true, false], vec![ThresholdReached]),
@@ -68,10 +65,7 @@ fn a_trip_races_a_reset() {
 #[test]
 fn a_trip_races_a_hold() {
     model(Bound::Exhaustive, || Rig::touchy(config()).with_tokens(1))
-        .threads([
-            |rig| rig.record(0, Outcome::Failure) == Recorded::Counted,
-            |rig| rig.breaker.isolate(),
-        ])
+        .threads([|rig| rig.record(0, Outcome::Failure) == Recorded::Counted, |rig| rig.breaker.isolate()])
         .end(|rig, _| {
             assert_eq!(rig.phase(), Phase::Isolated, "the operator has the last word");
             rig.causes()
@@ -88,10 +82,7 @@ fn two_operators_disagree() {
             assert_eq!(changed, [true; 2]);
             (rig.phase(), rig.causes())
         })
-        .exactly([
-            (Phase::Disabled, vec![Isolated, Disabled]),
-            (Phase::Isolated, vec![Disabled, Isolated]),
-        ]);
+        .exactly([(Phase::Disabled, vec![Isolated, Disabled]), (Phase::Isolated, vec![Disabled, Isolated])]);
 }
 
 /// Two operators who agree: one of them made the change.

@@ -49,9 +49,7 @@ for_each_window!(three_failures_trip: failures consecutive cusum history time st
 /// Promise 3, in different buckets: each of two threads adds to its own bucket and then sums both;
 /// at least one must see the other, also where it read the clock a bucket earlier. Striped, the two
 /// threads are in two stripes.
-fn failures_in_two_buckets_trip<W: Window<Settings = Config> + Send + Sync + 'static>(
-    window: fn(u32) -> W,
-) {
+fn failures_in_two_buckets_trip<W: Window<Settings = Config> + Send + Sync + 'static>(window: fn(u32) -> W) {
     model(Bound::Exhaustive, move || Rig::new(window(2), config()).with_tokens(2).in_moving_time())
         .threads([
             |rig| rig.record(0, Outcome::Failure),
@@ -112,9 +110,7 @@ mod the_call_that_fills_the_minimum_trips {
 
     #[test]
     fn time() {
-        super::the_call_that_fills_the_minimum_trips(|k| {
-            Time::<2>::new(WITHIN_MS, 2, half_of(k)).unwrap()
-        });
+        super::the_call_that_fills_the_minimum_trips(|k| Time::<2>::new(WITHIN_MS, 2, half_of(k)).unwrap());
     }
 }
 
@@ -123,8 +119,7 @@ mod the_call_that_fills_the_minimum_trips {
 #[test]
 fn successes_in_two_stripes_fill_the_minimum() {
     model(Bound::Exhaustive, || {
-        let window =
-            StripedTime::<_, 2, 2>::new(WITHIN_MS, 2, Rate::percent(30).min_calls(3), ByActor);
+        let window = StripedTime::<_, 2, 2>::new(WITHIN_MS, 2, Rate::percent(30).min_calls(3), ByActor);
         let rig = Rig::new(window.unwrap(), config());
         rig.fail();
         rig.with_tokens(2)
@@ -135,9 +130,7 @@ fn successes_in_two_stripes_fill_the_minimum() {
 }
 
 /// Promise 4: two failures of a threshold of three, and a call of each other kind beside them.
-fn fewer_failures_do_not_trip<W: Window<Settings = Config> + Send + Sync + 'static>(
-    window: fn(u32) -> W,
-) {
+fn fewer_failures_do_not_trip<W: Window<Settings = Config> + Send + Sync + 'static>(window: fn(u32) -> W) {
     model(
         // Bound: three threads, and the tally makes up to six steps a call.
         Bound::Preemptions(3),
@@ -157,10 +150,7 @@ fn fewer_failures_do_not_trip<W: Window<Settings = Config> + Send + Sync + 'stat
         assert_eq!(rig.phase(), Phase::Open, "a lost trip");
         (recorded, third)
     })
-    .exactly([(
-        [Recorded::Counted, Recorded::Counted, Recorded::Ignored],
-        Some(Recorded::Counted),
-    )]);
+    .exactly([([Recorded::Counted, Recorded::Counted, Recorded::Ignored], Some(Recorded::Counted))]);
 }
 for_each_window!(fewer_failures_do_not_trip);
 
@@ -182,8 +172,7 @@ mod a_success_beside_two_failures {
 
     #[test]
     fn may_end_a_row_of_consecutive() {
-        super::a_success_beside_two_failures(windows::consecutive)
-            .exactly([Phase::Closed, Phase::Open]);
+        super::a_success_beside_two_failures(windows::consecutive).exactly([Phase::Closed, Phase::Open]);
     }
 
     #[test]
@@ -193,8 +182,7 @@ mod a_success_beside_two_failures {
 
     #[test]
     fn may_lower_the_rate_of_history() {
-        super::a_success_beside_two_failures(windows::history)
-            .exactly([Phase::Closed, Phase::Open]);
+        super::a_success_beside_two_failures(windows::history).exactly([Phase::Closed, Phase::Open]);
     }
 
     #[test]

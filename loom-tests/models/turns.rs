@@ -14,19 +14,15 @@ const HALF_MS: u64 = 125 * (1 << 22);
 /// Two turns after time 0. A millisecond more, see the limit of `window::turn`.
 const LATER_MS: u64 = 2 * HALF_MS + 1;
 
-const _: () = assert!(
-    HALF_MS % (128 * WITHIN_MS) == 0 && HALF_MS % (1 << 22) == 0,
-    "a multiple of every half turn"
-);
+const _: () =
+    assert!(HALF_MS % (128 * WITHIN_MS) == 0 && HALF_MS % (1 << 22) == 0, "a multiple of every half turn");
 
 /// Both threads may empty every word, which makes for many steps: of time, the models take as few buckets as
 /// show it, and three preemptions. One is enough for a stall.
 const BOUND: Bound = Bound::Preemptions(3);
 
 /// Two failures, one on either side of the turn or both behind it, are two within the window.
-fn failures_at_the_turn_trip<W: Window<Settings = Config> + Send + Sync + 'static>(
-    window: fn(u32) -> W,
-) {
+fn failures_at_the_turn_trip<W: Window<Settings = Config> + Send + Sync + 'static>(window: fn(u32) -> W) {
     model(BOUND, move || {
         Rig::new(window(2), config()).when_it_is(HALF_MS - 1).with_tokens(2).in_moving_time()
     })

@@ -24,8 +24,8 @@ use model::time::Moment;
 use model::{Answer, Model, Name, Operation};
 use nanobreaker_core::window::{Adjustable, StripedTime, Window, WithSlow};
 use nanobreaker_core::{
-    AdjustError, Breaker, Clock, Config, CusumSettings, ManualClock, Outcome, Rate, Settings,
-    Token, WindowSettings,
+    AdjustError, Breaker, Clock, Config, CusumSettings, ManualClock, Outcome, Rate, Settings, Token,
+    WindowSettings,
 };
 use random::Random;
 use stripes::ByThread;
@@ -107,9 +107,7 @@ impl<'a, W: Window> Actor<'a, W> {
                     retry_after_ms: rejected.retry_after_ms(),
                 },
             },
-            Operation::Record(name, outcome) => {
-                Answer::Recorded(breaker.record(tokens[&name], outcome))
-            }
+            Operation::Record(name, outcome) => Answer::Recorded(breaker.record(tokens[&name], outcome)),
             Operation::Trip => Answer::Changed(breaker.trip()),
             Operation::TripFor(ms) => Answer::Changed(breaker.trip_for_ms(ms)),
             Operation::Advise(ms) => Answer::Changed(breaker.advise_ms(ms)),
@@ -159,8 +157,9 @@ impl<'a, W: Window> Actor<'a, W> {
         settings.opening = opening.probe_successes(number()).probe_failures(number());
         let new = 1 + number();
         match &mut settings.window {
-            WindowSettings::Failures { threshold, .. }
-            | WindowSettings::Consecutive { threshold } => *threshold = new,
+            WindowSettings::Failures { threshold, .. } | WindowSettings::Consecutive { threshold } => {
+                *threshold = new
+            }
             WindowSettings::Calls { rate, .. } | WindowSettings::Time { rate, .. } => {
                 *rate = rate.min_calls(new);
             }
@@ -278,8 +277,7 @@ fn history<W: Window<Settings: Sync> + Sync>(
                 actor.act_at_random();
             }
         };
-        let acting: Vec<_> =
-            actors.iter_mut().map(|actor| scope.spawn(move || act(actor))).collect();
+        let acting: Vec<_> = actors.iter_mut().map(|actor| scope.spawn(move || act(actor))).collect();
         // Joined one by one: the end of a scope is a wait that ThreadSanitizer can't see.
         for thread in acting {
             thread.join().expect("operations don't panic");
@@ -318,10 +316,8 @@ fn all_linearizable<W: Window<Settings: Sync> + Sync>(
         let mut random = Random::new(!seed);
         let mut number = || 1 + random.below(2) as u32;
         let opening = settings.opening.max_probes(number());
-        let settings = Settings {
-            opening: opening.probe_successes(number()).probe_failures(number()),
-            ..settings
-        };
+        let settings =
+            Settings { opening: opening.probe_successes(number()).probe_failures(number()), ..settings };
         match history(settings, breaker(&settings), adjust, before, seed) {
             Ok(overlap) => concurrent += u64::from(overlap),
             Err(fault) => faults.push(fault),

@@ -48,9 +48,7 @@ pub fn stall() {
 /// A number from an environment variable.
 pub fn from_environment(name: &str, normal: u64) -> u64 {
     match std::env::var(name) {
-        Ok(text) => {
-            text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}, but must be a number"))
-        }
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}, but must be a number")),
         Err(_) => normal,
     }
 }

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use nanobreaker_core::window::{Adjustable, AnyWindow, Calls, StripedTime, Window, WithSlow};
 use nanobreaker_core::{
-    AdjustError, Breaker, Cause, Clock, Config, ConfigBuilder, CusumSettings, ManualClock,
-    Observer, Outcome, Phase, Rate, Settings, Token, Transition, WindowSettings,
+    AdjustError, Breaker, Cause, Clock, Config, ConfigBuilder, CusumSettings, ManualClock, Observer, Outcome,
+    Phase, Rate, Settings, Token, Transition, WindowSettings,
 };
 use random::Random;
 use stripes::ByThread;
@@ -231,21 +231,14 @@ fn any(random: &mut Random) -> Settings {
         .ramp_ms(any(1, 80))
         .jitter_permille(any(1, 1_000) as u32);
     let window = match any(0, 7) {
-        0 | 1 => {
-            WindowSettings::Failures { threshold: any(4, 4) as u32, within_ms: any(500, 1_000) }
-        }
+        0 | 1 => WindowSettings::Failures { threshold: any(4, 4) as u32, within_ms: any(500, 1_000) },
         2 => WindowSettings::Consecutive { threshold: any(4, 4) as u32 },
         3 => calls(any(10, 10) as u32),
         4 => calls(any(100, 2) as u32),
         5 => CUSUM,
         _ => time(any(500, 1_000), any(2, 3) as u32),
     };
-    Settings {
-        window,
-        slow_window: (any(0, 4) == 0).then_some(CUSUM),
-        opening,
-        ..Settings::DEFAULT
-    }
+    Settings { window, slow_window: (any(0, 4) == 0).then_some(CUSUM), opening, ..Settings::DEFAULT }
 }
 
 /// Half of five calls or more.

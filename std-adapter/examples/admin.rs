@@ -46,9 +46,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let traffic = async {
         for tick in 0_u64.. {
-            for (i, host) in
-                ["payments", "search", "<img src=x onerror=alert(1)>"].iter().enumerate()
-            {
+            for (i, host) in ["payments", "search", "<img src=x onerror=alert(1)>"].iter().enumerate() {
                 // Each is down for a while in its turn, and a little unreliable all the time.
                 let place = tick + 300 * i as u64;
                 let is_down = i != 1 && place % 900 < 250;

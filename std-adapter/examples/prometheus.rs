@@ -22,9 +22,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Buckets make it a histogram; without them this exporter makes it a summary.
     let buckets = [0.01, 0.1, 1.0, 10.0, 60.0, 300.0, 1_800.0, 7_200.0];
     let phase_duration = Matcher::Full("nanobreaker_phase_duration_seconds".to_owned());
-    let metrics = PrometheusBuilder::new()
-        .set_buckets_for_metric(phase_duration, &buckets)?
-        .install_recorder()?;
+    let metrics =
+        PrometheusBuilder::new().set_buckets_for_metric(phase_duration, &buckets)?.install_recorder()?;
     describe_metrics();
 
     let monitor = Monitor::new();

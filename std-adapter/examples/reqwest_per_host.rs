@@ -39,9 +39,7 @@ impl Host {
         let app = Router::new().fallback(async move || {
             counter.fetch_add(1, Ordering::Relaxed);
             match retry_after {
-                Some(seconds) => {
-                    (status, [(header::RETRY_AFTER, seconds.to_string())]).into_response()
-                }
+                Some(seconds) => (status, [(header::RETRY_AFTER, seconds.to_string())]).into_response(),
                 None => status.into_response(),
             }
         });
@@ -81,8 +79,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .max_open(Duration::from_secs(60))
     });
     let pause = Duration::from_millis(10);
-    let retries =
-        ExponentialBackoff::builder().retry_bounds(pause, pause).build_with_max_retries(2);
+    let retries = ExponentialBackoff::builder().retry_bounds(pause, pause).build_with_max_retries(2);
     let client = ClientBuilder::new(reqwest::Client::new())
         .with(RetryTransientMiddleware::new_with_policy(retries))
         .with(breakers.clone()) // after the retries: each attempt asks

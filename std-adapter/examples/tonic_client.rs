@@ -42,10 +42,7 @@ impl Health for Unsteady {
         }
     }
 
-    async fn watch(
-        &self,
-        _: Request<HealthCheckRequest>,
-    ) -> Result<Response<Self::WatchStream>, Status> {
+    async fn watch(&self, _: Request<HealthCheckRequest>) -> Result<Response<Self::WatchStream>, Status> {
         Err(Status::unimplemented("not here"))
     }
 }
@@ -75,10 +72,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .open_for(Duration::from_millis(150))
         .on_transition(|change| println!("  breaker: {} -> {}", change.from, change.to))
         .build()?;
-    let channel = ServiceBuilder::new()
-        .map_err(status)
-        .layer(BreakerLayer::grpc(breaker))
-        .service(serve().await?);
+    let channel =
+        ServiceBuilder::new().map_err(status).layer(BreakerLayer::grpc(breaker)).service(serve().await?);
     let mut client = HealthClient::new(channel);
 
     for call in 0..20 {

@@ -29,10 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut changes = monitor.changes();
     let listener = tokio::spawn(async move {
         while let Ok(change) = changes.recv().await {
-            println!(
-                "heard of {}: {} -> {}",
-                change.breaker, change.transition.from, change.transition.to
-            );
+            println!("heard of {}: {} -> {}", change.breaker, change.transition.from, change.transition.to);
         }
     });
 

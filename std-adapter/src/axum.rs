@@ -55,8 +55,7 @@ pub fn guard<B>(breaker: B) -> Guard<B> {
 /// 503 Service Unavailable, with `Retry-After` in whole seconds, rounded up; without while the breaker
 /// is isolated, where no time is known.
 pub fn unavailable(rejected: &Rejected) -> Response {
-    let mut response =
-        (StatusCode::SERVICE_UNAVAILABLE, "temporarily unavailable\n").into_response();
+    let mut response = (StatusCode::SERVICE_UNAVAILABLE, "temporarily unavailable\n").into_response();
     if let Some(ms) = rejected.retry_after_ms() {
         let seconds = u64::from(ms.div_ceil(1_000));
         let headers = response.headers_mut();

@@ -78,8 +78,7 @@ mod tests {
 
     #[test]
     fn sources_lead_to_the_rejection_and_to_the_callers_error() {
-        let breaker =
-            Breaker::new(Consecutive::new(1).unwrap(), Config::DEFAULT, ManualClock::new(0));
+        let breaker = Breaker::new(Consecutive::new(1).unwrap(), Config::DEFAULT, ManualClock::new(0));
         breaker.trip();
         let rejected: CallError<io::Error> = CallError::Rejected(breaker.allow().unwrap_err());
         assert_eq!(rejected.retry_after(), Some(Duration::from_secs(10)));

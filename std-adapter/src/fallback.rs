@@ -42,10 +42,7 @@ pub trait Fallback<T, E>: Sized {
     /// # Errors
     ///
     /// Any other error, or what `instead` returns.
-    fn when_rejected(
-        self,
-        instead: impl FnOnce(Rejected) -> Result<T, E>,
-    ) -> Result<T, CallError<E>>;
+    fn when_rejected(self, instead: impl FnOnce(Rejected) -> Result<T, E>) -> Result<T, CallError<E>>;
 }
 
 impl<T, E> Fallback<T, E> for Result<T, CallError<E>> {
@@ -57,20 +54,14 @@ impl<T, E> Fallback<T, E> for Result<T, CallError<E>> {
         self.unwrap_or_else(instead)
     }
 
-    async fn fallback_async<F: Future<Output = T>>(
-        self,
-        instead: impl FnOnce(CallError<E>) -> F,
-    ) -> T {
+    async fn fallback_async<F: Future<Output = T>>(self, instead: impl FnOnce(CallError<E>) -> F) -> T {
         match self {
             Ok(value) => value,
             Err(why) => instead(why).await,
         }
     }
 
-    fn when_rejected(
-        self,
-        instead: impl FnOnce(Rejected) -> Result<T, E>,
-    ) -> Result<T, CallError<E>> {
+    fn when_rejected(self, instead: impl FnOnce(Rejected) -> Result<T, E>) -> Result<T, CallError<E>> {
         match self {
             Err(CallError::Rejected(rejected)) => instead(rejected).map_err(CallError::Failed),
             other => other,

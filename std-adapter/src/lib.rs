@@ -102,7 +102,6 @@ pub use nanobreaker_settings::{PartialSettings, PartialWindow, SettingsError, Wi
 #[cfg(feature = "registry")]
 pub use registry::{Registry, RegistryBuilder};
 pub use shared::{
-    BreakerRef, Listeners, PinnedBreaker, SharedBreaker, SharedBreakerBuilder, SharedClock,
-    SharedWindow,
+    BreakerRef, Listeners, PinnedBreaker, SharedBreaker, SharedBreakerBuilder, SharedClock, SharedWindow,
 };
 pub use stripes::ThreadStripes;

@@ -60,10 +60,7 @@ fn healthy(_: Request) -> Ready<Result<Response, Infallible>> {
 /// The allocations of 1,000 calls of a healthy service behind `layer`.
 fn allocations<L, S>(layer: L) -> usize
 where
-    L: Layer<
-            tower::util::ServiceFn<fn(Request) -> Ready<Result<Response, Infallible>>>,
-            Service = S,
-        >,
+    L: Layer<tower::util::ServiceFn<fn(Request) -> Ready<Result<Response, Infallible>>>, Service = S>,
     S: Service<Request>,
 {
     let mut service = layer.layer(service_fn(healthy));

@@ -44,11 +44,8 @@ pub static CALLS: Breaker<Calls<1>, Still> =
     Breaker::new(checked!(Calls::new(15, Rate::percent(50).min_calls(10))), Config::DEFAULT, Still);
 /// The time window.
 #[unsafe(no_mangle)]
-pub static TIME: Breaker<Time<10>, Still> = Breaker::new(
-    checked!(Time::new(10_000, 10, Rate::percent(50).min_calls(20))),
-    Config::DEFAULT,
-    Still,
-);
+pub static TIME: Breaker<Time<10>, Still> =
+    Breaker::new(checked!(Time::new(10_000, 10, Rate::percent(50).min_calls(20))), Config::DEFAULT, Still);
 
 #[inline(always)]
 fn healthy<W: Window<Settings = Config>>(breaker: &Breaker<W, Still>) -> bool {

@@ -15,7 +15,8 @@ use benches::slices::cores;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-const USAGE: &str = "usage: compare [--json FILE] [--seconds N] [--threads 1,2,4,8] [--slice-us N] [--only TEXT] [--seed N]";
+const USAGE: &str =
+    "usage: compare [--json FILE] [--seconds N] [--threads 1,2,4,8] [--slice-us N] [--only TEXT] [--seed N]";
 
 fn main() -> ExitCode {
     match run() {
@@ -31,9 +32,7 @@ fn run() -> Result<(), String> {
     let (plan, json) = arguments(env::args().skip(1))?;
     let cores = cores();
     if plan.threads.iter().any(|&threads| threads > cores) {
-        eprintln!(
-            "note: more threads than the {cores} cores: their times hold the waiting for a core too"
-        );
+        eprintln!("note: more threads than the {cores} cores: their times hold the waiting for a core too");
     }
     eprintln!("{}: {:?} of slices", processor(), plan.time);
     let mut list = everything();
@@ -62,8 +61,7 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<(Plan, Option<St
             "--seed" => plan.seed = number(&value)?,
             "--only" => plan.only = Some(value),
             "--threads" => {
-                let threads =
-                    value.split(',').map(|one| number(one).map(|threads| threads.max(1) as usize));
+                let threads = value.split(',').map(|one| number(one).map(|threads| threads.max(1) as usize));
                 plan.threads = threads.collect::<Result<_, _>>()?;
             }
             _ => return Err(format!("{name} is not known")),

@@ -204,9 +204,8 @@ fn tower_rows() -> Vec<Row> {
 }
 
 fn registry_rows() -> Vec<Row> {
-    let hosts = |many: usize| -> Vec<String> {
-        (0..many).map(|host| format!("host-{host}.example.com")).collect()
-    };
+    let hosts =
+        |many: usize| -> Vec<String> { (0..many).map(|host| format!("host-{host}.example.com")).collect() };
     let registry = || Registry::<String>::builder(|_| SharedBreaker::builder()).build();
     let (hot, random) = (registry(), registry());
     vec![
@@ -292,9 +291,7 @@ fn run() -> Result<(), String> {
     let measured = measure(&rows, Duration::from_secs(seconds));
     print(&measured);
     match json {
-        Some(file) => {
-            fs::write(&file, to_json(&measured)).map_err(|error| format!("{file}: {error}"))
-        }
+        Some(file) => fs::write(&file, to_json(&measured)).map_err(|error| format!("{file}: {error}")),
         None => Ok(()),
     }
 }
@@ -322,20 +319,14 @@ fn measure(rows: &[Row], time: Duration) -> Vec<Measured> {
     };
     runs.sort_by_key(place);
     let summed = runs.iter().filter_map(|(row, threads, _, slices)| {
-        Some(Measured {
-            who: row.who,
-            row: row.name,
-            threads: *threads,
-            ns: summarise(slices)?.median,
-        })
+        Some(Measured { who: row.who, row: row.name, threads: *threads, ns: summarise(slices)?.median })
     });
     summed.collect()
 }
 
 fn print(measured: &[Measured]) {
     let ns = |row: &str, threads| {
-        let is_it =
-            |one: &&Measured| one.row == row && one.threads == threads && !one.who.is_empty();
+        let is_it = |one: &&Measured| one.row == row && one.threads == threads && !one.who.is_empty();
         measured.iter().find(is_it).map_or(f64::NAN, |one| one.ns)
     };
     let ring = ns("core_ring", 1);

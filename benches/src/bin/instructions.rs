@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use benches::ours::{
-    ByCall, ByCallAsync, ByGuard, ByRecord, ByToken, InARow, MovingRing, OfCalls,
-    OfCoarseStripedTime, OfCoarseTime, Ring, Shared, SuccessInAThousand,
+    ByCall, ByCallAsync, ByGuard, ByRecord, ByToken, InARow, MovingRing, OfCalls, OfCoarseStripedTime,
+    OfCoarseTime, Ring, Shared, SuccessInAThousand,
 };
 use benches::subject::{Case, Op, Peer, Subject};
 use benches::valgrind;
@@ -147,9 +147,7 @@ fn write(counts: &[(&str, f64)]) -> String {
 fn read(text: &str) -> Vec<(&str, f64)> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
-        .filter_map(|line| {
-            line.split_once(' ').and_then(|(name, count)| Some((name, count.parse().ok()?)))
-        })
+        .filter_map(|line| line.split_once(' ').and_then(|(name, count)| Some((name, count.parse().ok()?))))
         .collect()
 }
 
@@ -168,8 +166,7 @@ fn regressions(counts: &[(&str, f64)], baseline: &[(&str, f64)]) -> Vec<String> 
             return Some(format!("{name}: not in the baseline"));
         };
         let allowed = before + f64::max(TOLERATED, before * TOLERATED_SHARE);
-        (*count > allowed)
-            .then(|| format!("{name}: {count:.1}, was {before:.1}, allowed {allowed:.1}"))
+        (*count > allowed).then(|| format!("{name}: {count:.1}, was {before:.1}, allowed {allowed:.1}"))
     });
     judged.collect()
 }

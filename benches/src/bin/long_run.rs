@@ -48,8 +48,7 @@ fn healthy<P: Peer>() -> impl Fn(u64) {
 
 /// Trips, waits, is probed and closes again; backoff grows and starts anew as it goes.
 fn round_trips() -> impl Fn(u64) {
-    let config =
-        Config::builder().open_for_ms(1_000).max_open_ms(60_000).jitter_permille(200).build();
+    let config = Config::builder().open_for_ms(1_000).max_open_ms(60_000).jitter_permille(200).build();
     let window = Failures::<3>::within_ms(10_000).expect("allowed");
     let breaker = Breaker::new(window, config.expect("allowed"), ManualClock::new(0));
     move |trips| {
@@ -82,10 +81,8 @@ fn steady(name: &str, times: u64, run: &impl Fn(u64)) -> bool {
     let grown = resident_kib() - resident;
     let (first, last) = nanoseconds.split_at(nanoseconds.len() / 2);
     let (first, last) = (quickest(first), quickest(last));
-    let holds = last <= first * TOLERATED
-        && heap.kept_bytes == 0
-        && heap.allocations == 0
-        && grown <= TOLERATED_KIB;
+    let holds =
+        last <= first * TOLERATED && heap.kept_bytes == 0 && heap.allocations == 0 && grown <= TOLERATED_KIB;
     println!(
         "{} {} {name}: {first:.2} ns each in the first half, {last:.2} ns in the last; {} allocations, {} bytes kept, process grown by {grown} KiB",
         if holds { "ok    " } else { "FAILED" },

@@ -15,9 +15,7 @@ use std::process::{Command, ExitCode};
 
 use benches::valgrind;
 use healthy_path::{CALLS, CONSECUTIVE, CUSUM, FAILURES, TIME};
-use healthy_path::{
-    healthy_calls, healthy_consecutive, healthy_cusum, healthy_failures, healthy_time,
-};
+use healthy_path::{healthy_calls, healthy_consecutive, healthy_cusum, healthy_failures, healthy_time};
 
 /// The subjects, and whether they must be found to write nothing.
 const SUBJECTS: [(&str, bool); 5] = [
@@ -133,8 +131,7 @@ fn check() -> Result<String, String> {
     let mut failed = false;
     for subject in &subjects {
         let Path { executed, instructions, loads_of_breaker, stores_to_breaker } = &subject.path;
-        let texts =
-            executed.iter().filter_map(|address| code.texts.get(&address.wrapping_sub(slide)));
+        let texts = executed.iter().filter_map(|address| code.texts.get(&address.wrapping_sub(slide)));
         let synchronising: Vec<_> = texts.filter(|text| synchronises(text)).collect();
         let writes = *stores_to_breaker > 0 || !synchronising.is_empty();
         let right = *loads_of_breaker >= 2 && writes != subject.must_not_write;
@@ -143,11 +140,7 @@ fn check() -> Result<String, String> {
             "{} {}: {instructions} instructions, {loads_of_breaker} loads of the breaker, {stores_to_breaker} stores to it, synchronising: {synchronising:?}{}\n",
             if right { "ok    " } else { "FAILED" },
             subject.name,
-            if subject.must_not_write {
-                ""
-            } else {
-                " (the counter-example, which must be caught)"
-            },
+            if subject.must_not_write { "" } else { " (the counter-example, which must be caught)" },
         );
     }
     if failed { Err(report) } else { Ok(report) }
@@ -163,18 +156,14 @@ fn subjects(printed: &str) -> Result<(u64, Vec<Subject>), String> {
             Some((name, words.filter_map(|word| u64::from_str_radix(word, 16).ok()).collect()))
         })
         .collect();
-    let marker = *numbers
-        .get("marker")
-        .and_then(|numbers| numbers.first())
-        .ok_or("no marker was printed")?;
-    let subjects =
-        SUBJECTS.map(|(name, must_not_write)| match numbers.get(name).map(Vec::as_slice) {
-            Some(&[function, breaker, size]) => {
-                let breaker = breaker..breaker + size;
-                Ok(Subject { name, must_not_write, function, breaker, path: Path::default() })
-            }
-            _ => Err(format!("{name} was not printed")),
-        });
+    let marker = *numbers.get("marker").and_then(|numbers| numbers.first()).ok_or("no marker was printed")?;
+    let subjects = SUBJECTS.map(|(name, must_not_write)| match numbers.get(name).map(Vec::as_slice) {
+        Some(&[function, breaker, size]) => {
+            let breaker = breaker..breaker + size;
+            Ok(Subject { name, must_not_write, function, breaker, path: Path::default() })
+        }
+        _ => Err(format!("{name} was not printed")),
+    });
     Ok((marker, subjects.into_iter().collect::<Result<_, _>>()?))
 }
 
@@ -194,9 +183,7 @@ fn follow(events: &[Event], subjects: &mut [Subject]) {
                 path.executed.insert(*address);
                 path.instructions += 1;
             }
-            Event::Loaded(address) => {
-                path.loads_of_breaker += usize::from(subject.breaker.contains(address))
-            }
+            Event::Loaded(address) => path.loads_of_breaker += usize::from(subject.breaker.contains(address)),
             Event::Stored(address) => {
                 path.stores_to_breaker += usize::from(subject.breaker.contains(address))
             }

@@ -18,8 +18,7 @@ impl Peer for FerrymanCore {
             Limits::Ordinary => 5,
             Limits::Unreachable => u32::MAX,
         };
-        let config =
-            BreakerConfig::default().with_failure_threshold(failures).with_cooldown(OPEN_FOR);
+        let config = BreakerConfig::default().with_failure_threshold(failures).with_cooldown(OPEN_FOR);
         Self(Breaker::new(config).expect("these limits are allowed"))
     }
 

@@ -17,12 +17,7 @@ impl Peer for Nobreak {
             Limits::Ordinary => 5,
             Limits::Unreachable => usize::MAX,
         };
-        Self(
-            ::nobreak::builder()
-                .with_failure_threshold(failures)
-                .with_open_duration(OPEN_FOR)
-                .build(),
-        )
+        Self(::nobreak::builder().with_failure_threshold(failures).with_open_duration(OPEN_FOR).build())
     }
 
     fn caller(&self) -> impl FnMut(Work) -> Answer {

@@ -11,8 +11,7 @@ use std::sync::LazyLock;
 use tokio::runtime::Runtime;
 use tower::{Layer, Service, service_fn};
 use tower_resilience_circuitbreaker::{
-    CircuitBreaker, CircuitBreakerError, CircuitBreakerHandle, CircuitBreakerLayer,
-    DefaultClassifier,
+    CircuitBreaker, CircuitBreakerError, CircuitBreakerHandle, CircuitBreakerLayer, DefaultClassifier,
 };
 
 use crate::poll;
@@ -46,10 +45,8 @@ impl Peer for TowerResilience {
             Limits::Unreachable => usize::MAX,
         };
         let builder = CircuitBreakerLayer::builder().consecutive_failures(failures);
-        let (layer, handle) = builder
-            .wait_duration_in_open(OPEN_FOR)
-            .build_with_handle()
-            .expect("these limits are allowed");
+        let (layer, handle) =
+            builder.wait_duration_in_open(OPEN_FOR).build_with_handle().expect("these limits are allowed");
         Self { service: layer.layer(service_fn(answer_now)), handle }
     }
 

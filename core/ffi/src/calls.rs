@@ -49,11 +49,7 @@ pub unsafe extern "C" fn nanobreaker_allow(
 /// NANOBREAKER_RECORDED_... Each token is to be spent once, with the breaker that it came from. A probe
 /// whose token is never spent holds its place until `probe_lease_ms` is over.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nanobreaker_record(
-    breaker: *mut Nanobreaker,
-    token: u32,
-    outcome: u32,
-) -> i32 {
+pub unsafe extern "C" fn nanobreaker_record(breaker: *mut Nanobreaker, token: u32, outcome: u32) -> i32 {
     let outcome = match outcome {
         NANOBREAKER_OUTCOME_SUCCESS => Outcome::Success,
         NANOBREAKER_OUTCOME_SLOW => Outcome::Slow,

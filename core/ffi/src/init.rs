@@ -28,10 +28,7 @@ pub unsafe extern "C" fn nanobreaker_init_failures(
     return unsafe {
         init(breaker, size, settings, fault, || {
             let within_ms = within_ms.into();
-            Ok(crate::memory::Ring::new(nanobreaker_core::WindowSettings::Failures {
-                threshold,
-                within_ms,
-            })?)
+            Ok(crate::memory::Ring::new(nanobreaker_core::WindowSettings::Failures { threshold, within_ms })?)
         })
     };
     #[cfg(not(feature = "failures"))]
@@ -56,9 +53,7 @@ pub unsafe extern "C" fn nanobreaker_init_consecutive(
     #[cfg(feature = "consecutive")]
     // SAFETY: the caller promises what the crate's documentation says of pointers.
     return unsafe {
-        init(breaker, size, settings, fault, || {
-            Ok(nanobreaker_core::window::Consecutive::new(threshold)?)
-        })
+        init(breaker, size, settings, fault, || Ok(nanobreaker_core::window::Consecutive::new(threshold)?))
     };
     #[cfg(not(feature = "consecutive"))]
     not_built((breaker, size, threshold, settings, fault))

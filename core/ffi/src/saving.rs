@@ -23,11 +23,7 @@ pub unsafe extern "C" fn nanobreaker_save(breaker: *const Nanobreaker, saved: *m
 /// Puts the breaker into a state that was saved `slept_ms` milliseconds ago. Where the integer is no
 /// saved state it answers with an error, and the breaker stays as it is.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nanobreaker_restore(
-    breaker: *mut Nanobreaker,
-    saved: u64,
-    slept_ms: u64,
-) -> i32 {
+pub unsafe extern "C" fn nanobreaker_restore(breaker: *mut Nanobreaker, saved: u64, slept_ms: u64) -> i32 {
     ask!(breaker, |found| match found.restore(saved, slept_ms) {
         Ok(()) => NANOBREAKER_OK,
         Err(RestoreError::Version { .. }) => NANOBREAKER_ERROR_VERSION,

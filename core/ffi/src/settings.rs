@@ -148,10 +148,8 @@ pub(crate) unsafe fn opening_of(
         }
         settings.read()
     };
-    let clock = ForeignClock {
-        now_ms: settings.clock.ok_or(NANOBREAKER_ERROR_NULL)?,
-        context: settings.context,
-    };
+    let clock =
+        ForeignClock { now_ms: settings.clock.ok_or(NANOBREAKER_ERROR_NULL)?, context: settings.context };
     if settings.latch > 1 {
         return Err(ConfigError::new("latch", settings.latch.into(), 0, 1).into());
     }

@@ -193,9 +193,7 @@ impl<'de> Deserialize<'de> for Catalog {
 }
 
 /// A table, or an empty one where nothing is written.
-fn or_empty<'de, T: Deserialize<'de> + Default, A: MapAccess<'de>>(
-    map: &mut A,
-) -> Result<T, A::Error> {
+fn or_empty<'de, T: Deserialize<'de> + Default, A: MapAccess<'de>>(map: &mut A) -> Result<T, A::Error> {
     Ok(map.next_value::<Option<T>>()?.unwrap_or_default())
 }
 

@@ -155,8 +155,7 @@ impl fmt::Display for SettingsError {
         let key = &self.key;
         match &self.problem {
             Problem::OutOfRange { value, minimum, maximum, unit } => {
-                let [value, minimum, maximum] =
-                    [value, minimum, maximum].map(|number| unit.show(*number));
+                let [value, minimum, maximum] = [value, minimum, maximum].map(|number| unit.show(*number));
                 write!(f, "{key} is {value}, but must be from {minimum} to {maximum}")
             }
             Problem::GivenTwice { other } if other == key => {

@@ -129,23 +129,20 @@ impl Text for Duration {
             format!("{text:?} is no duration such as \"10s\", \"1m 30s\" or \"250ms\": {why}")
         };
         let span: Span = text.trim().parse().map_err(|error| refused(&error))?;
-        let duration = span
-            .to_duration(SpanRelativeTo::days_are_24_hours())
-            .map_err(|error| refused(&error))?;
+        let duration =
+            span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|error| refused(&error))?;
         Duration::try_from(duration).map_err(|_| refused(&"it is negative"))
     }
 }
 
 impl Text for Rate {
-    const EXPECTED: &'static str = "a rate such as \"50%\" or \"0.1%\" (for a bare number of per cent add _percent to the key)";
+    const EXPECTED: &'static str =
+        "a rate such as \"50%\" or \"0.1%\" (for a bare number of per cent add _percent to the key)";
 
     fn parse(text: &str) -> Result<Self, String> {
         let refused = |why: &str| format!("{text:?} is no rate such as \"50%\" or \"0.1%\": {why}");
-        let number = text
-            .trim()
-            .strip_suffix('%')
-            .ok_or_else(|| refused("it does not end with %"))?
-            .trim_end();
+        let number =
+            text.trim().strip_suffix('%').ok_or_else(|| refused("it does not end with %"))?.trim_end();
         let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
         let is_number =
             |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
@@ -226,9 +223,7 @@ impl<T: TryFrom<u64>> Visitor<'_> for WholeVisitor<T> {
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-        T::try_from(number)
-            .map(Whole)
-            .map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
+        T::try_from(number).map(Whole).map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {

@@ -28,8 +28,7 @@ pub enum WindowKind {
 
 impl WindowKind {
     /// All kinds.
-    pub const ALL: [Self; 5] =
-        [Self::Failures, Self::Consecutive, Self::Calls, Self::Time, Self::Cusum];
+    pub const ALL: [Self; 5] = [Self::Failures, Self::Consecutive, Self::Calls, Self::Time, Self::Cusum];
 
     /// The kind's name, as written.
     pub const fn name(self) -> &'static str {
@@ -73,10 +72,9 @@ impl PartialWindow {
         let rate = self.failure_rate.unwrap_or(Rate::percent(50));
         let threshold = self.threshold.unwrap_or(5);
         Ok(match self.kind.unwrap_or_default() {
-            WindowKind::Failures => WindowSettings::Failures {
-                threshold,
-                within_ms: self.within.map_or(10_000, millis),
-            },
+            WindowKind::Failures => {
+                WindowSettings::Failures { threshold, within_ms: self.within.map_or(10_000, millis) }
+            }
             WindowKind::Consecutive => WindowSettings::Consecutive { threshold },
             WindowKind::Calls => self.calls(rate),
             WindowKind::Time => self.time(rate),

@@ -38,9 +38,7 @@ impl fmt::Display for AdjustError {
 
 impl core::error::Error for AdjustError {}
 
-impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer>
-    Breaker<Adjustable<WORDS, SLOW>, C, O>
-{
+impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjustable<WORDS, SLOW>, C, O> {
     /// Puts other settings in place while calls go on. They take effect in one exchange, all at once:
     /// each other move comes before it or after it. Settings that are in place already, or that come to
     /// the same, change nothing.

@@ -96,8 +96,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[inline]
     fn rejected(&self, state: State, retry_after_ms: Option<u32>) -> Rejected {
-        let rejected =
-            Rejected { phase: state.phase(), generation: state.generation(), retry_after_ms };
+        let rejected = Rejected { phase: state.phase(), generation: state.generation(), retry_after_ms };
         self.observer.rejected(&rejected);
         rejected
     }
@@ -145,11 +144,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             // since a clock that comes round looks the same.
             Left::Beyond if !state.flag() => {
                 let span = config.open_span(state.streak());
-                let opening = Opening {
-                    retry_at: span.deadline(now, span.ms()),
-                    again: true,
-                    ..Opening::BY_STREAK
-                };
+                let opening =
+                    Opening { retry_at: span.deadline(now, span.ms()), again: true, ..Opening::BY_STREAK };
                 Look::Again(Move::open_until(state, opening))
             }
             Left::Due | Left::Beyond => {
@@ -236,9 +232,8 @@ mod tests {
     fn the_share_that_passes_is_even_in_every_stretch_of_calls() {
         for elapsed in [1, 10, 33, 50, 90, 99] {
             for start in [0, 1_000, u32::MAX - 50] {
-                let passed = (0..100)
-                    .filter(|n| is_in_share(u32::wrapping_add(start, *n), elapsed, 100))
-                    .count();
+                let passed =
+                    (0..100).filter(|n| is_in_share(u32::wrapping_add(start, *n), elapsed, 100)).count();
                 assert!(passed.abs_diff(elapsed as usize) <= 2, "{passed} of {elapsed}");
             }
         }

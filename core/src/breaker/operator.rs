@@ -120,11 +120,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// it would have rejected pass, and their outcomes are not counted.
     pub fn shadow(&self, on: bool) {
         self.step_by(|state, _| {
-            (state.is_in_shadow() != on).then(|| Move {
-                to: state.in_shadow(on),
-                cause: None,
-                time: None,
-            })
+            (state.is_in_shadow() != on).then(|| Move { to: state.in_shadow(on), cause: None, time: None })
         });
     }
 

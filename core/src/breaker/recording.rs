@@ -40,9 +40,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[inline]
     fn record_in_window(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        if token.kind() == Kind::Uncounted
-            || matches!(outcome, Outcome::Ignored | Outcome::Cancelled)
-        {
+        if token.kind() == Kind::Uncounted || matches!(outcome, Outcome::Ignored | Outcome::Cancelled) {
             return Recorded::Ignored;
         }
         match self.window.judge(outcome, &self.call(state)) {
@@ -83,10 +81,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         };
         let mut ended = None;
         let stepped = self.step_by(|state, config| {
-            ended = (state.generation() == token.generation() && state.judges_by_window())
-                .then_some(state);
-            let is_due =
-                state.generation() == token.generation() && state.phase() == Phase::HalfOpen;
+            ended = (state.generation() == token.generation() && state.judges_by_window()).then_some(state);
+            let is_due = state.generation() == token.generation() && state.phase() == Phase::HalfOpen;
             is_due.then(|| self.after_answer(state, self.now(), answer, config))?
         });
         match ended {
@@ -99,13 +95,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     /// What the round becomes with one more answer; `None` where none was due.
-    fn after_answer(
-        &self,
-        state: State,
-        now: Raw,
-        answer: Answer,
-        config: &Config,
-    ) -> Option<Move> {
+    fn after_answer(&self, state: State, now: Raw, answer: Answer, config: &Config) -> Option<Move> {
         let lease = config.lease();
         let lease_ends = lease.deadline(now, lease.ms());
         let (successes, failures) = (config.probe_successes(), config.probe_failures());

@@ -3,12 +3,8 @@
 //! Open times are short, so that they are exact to the millisecond where words are 32 bits wide.
 
 use crate::settings::{CusumSettings, Rate, WindowSettings};
-use crate::window::{
-    AnyWindow, Calls, Consecutive, Cusum, Failures, Time, Window, WithSlow, calls_words,
-};
-use crate::{
-    Breaker, Clock, Config, ConfigBuilder, ManualClock, Observer, Outcome, Phase, Recorded,
-};
+use crate::window::{AnyWindow, Calls, Consecutive, Cusum, Failures, Time, Window, WithSlow, calls_words};
+use crate::{Breaker, Clock, Config, ConfigBuilder, ManualClock, Observer, Outcome, Phase, Recorded};
 
 type Tested<W> = Breaker<W, ManualClock>;
 
@@ -584,10 +580,8 @@ mod windows {
     #[test]
     fn calls_forget_the_oldest_in_one_word_and_in_many() {
         fn forgets<const WORDS: usize>(size: u32) {
-            let breaker = with(
-                Calls::<WORDS>::new(size, Rate::percent(50).min_calls(size)).unwrap(),
-                config(),
-            );
+            let breaker =
+                with(Calls::<WORDS>::new(size, Rate::percent(50).min_calls(size)).unwrap(), config());
             for _ in 0..size / 2 - 1 {
                 fail(&breaker);
             }
@@ -618,8 +612,7 @@ mod windows {
 
     #[test]
     fn the_time_window_forgets_a_bucket_at_a_time() {
-        let breaker =
-            with(Time::<4>::new(100, 4, Rate::percent(50).min_calls(2)).unwrap(), config());
+        let breaker = with(Time::<4>::new(100, 4, Rate::percent(50).min_calls(2)).unwrap(), config());
         fail(&breaker);
         breaker.clock().set(100); // its bucket, from 0 to 24, is now out of the span
         fail(&breaker);
@@ -631,8 +624,7 @@ mod windows {
 
     #[test]
     fn a_success_after_good_calls_have_expired_may_trip() {
-        let breaker =
-            with(Time::<2>::new(100, 2, Rate::percent(50).min_calls(2)).unwrap(), config());
+        let breaker = with(Time::<2>::new(100, 2, Rate::percent(50).min_calls(2)).unwrap(), config());
         for _ in 0..3 {
             succeed(&breaker);
         }
@@ -716,9 +708,7 @@ mod healthy {
         stays_healthy(Failures::<5>::within_ms(1_000).unwrap());
         stays_healthy(Consecutive::new(5).unwrap());
         stays_healthy(Calls::<1>::new(20, Rate::percent(50).min_calls(5)).unwrap());
-        stays_healthy(
-            Calls::<{ calls_words(100) }>::new(100, Rate::percent(50).min_calls(5)).unwrap(),
-        );
+        stays_healthy(Calls::<{ calls_words(100) }>::new(100, Rate::percent(50).min_calls(5)).unwrap());
         stays_healthy(AnyWindow::<8>::new(WindowSettings::DEFAULT).unwrap());
         stays_healthy(Cusum::new(CUSUM).unwrap());
         let slow = Calls::<1>::new(20, Rate::percent(50).min_calls(5)).unwrap();

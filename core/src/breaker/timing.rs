@@ -50,9 +50,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// What is left until the phase's time is over; `None` in phases that no time ends.
     pub(super) fn time_left_ms(&self, state: State, config: &Config) -> Option<u32> {
         match state.phase() {
-            Phase::Open | Phase::HalfOpen | Phase::Recovering => {
-                self.time_left_at(state, self.now(), config)
-            }
+            Phase::Open | Phase::HalfOpen | Phase::Recovering => self.time_left_at(state, self.now(), config),
             Phase::Closed | Phase::Isolated | Phase::Disabled => None,
         }
     }
@@ -61,12 +59,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub(super) fn time_left_at(&self, state: State, now: Raw, config: &Config) -> Option<u32> {
         match state.phase() {
             Phase::HalfOpen if state.in_flight() == 0 => None,
-            Phase::Open | Phase::HalfOpen => {
-                Some(self.left(state, now, config).ms(span_of(state, config)))
-            }
-            Phase::Recovering => {
-                Some(config.ramp_ms().saturating_sub(self.elapsed(state, now, config)))
-            }
+            Phase::Open | Phase::HalfOpen => Some(self.left(state, now, config).ms(span_of(state, config))),
+            Phase::Recovering => Some(config.ramp_ms().saturating_sub(self.elapsed(state, now, config))),
             Phase::Closed | Phase::Isolated | Phase::Disabled => None,
         }
     }
@@ -137,8 +131,7 @@ mod tests {
 
     #[test]
     fn a_lease_that_is_renewed_a_whole_range_later_is_a_new_one() {
-        let opening =
-            Config::builder().open_for_ms(1_000).probe_successes(2).probe_lease_ms(LEASE_MS);
+        let opening = Config::builder().open_for_ms(1_000).probe_successes(2).probe_lease_ms(LEASE_MS);
         let breaker = half_open(opening, 100_000);
         breaker.allow().unwrap().success();
         breaker.clock().advance(LEASE_RANGE_MS);

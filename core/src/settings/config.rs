@@ -2,8 +2,7 @@
 
 use crate::settings::error::{ConfigError, attempt, within};
 use crate::state::{
-    ADVICE_MARGIN_MS, LEASE_DIGITS, MAX_FAILURES, MAX_PROBES, MAX_SPAN_MS, MAX_SUCCESSES,
-    SPAN_DIGITS, Span,
+    ADVICE_MARGIN_MS, LEASE_DIGITS, MAX_FAILURES, MAX_PROBES, MAX_SPAN_MS, MAX_SUCCESSES, SPAN_DIGITS, Span,
 };
 
 /// A valid configuration; build one with [`Config::builder`].
@@ -335,10 +334,8 @@ impl ConfigBuilder {
             ramp_ms: attempt!(within("ramp_ms", self.ramp_ms, 0, LONGEST)),
             jitter: (attempt!(within("jitter_permille", jitter, 0, 1_000)) << 16) / 1_000,
             max_probes: attempt!(within("max_probes", probes, 1, MAX_PROBES as u64)) as u8,
-            probe_successes: attempt!(within("probe_successes", successes, 1, MAX_SUCCESSES as u64))
-                as u8,
-            probe_failures: attempt!(within("probe_failures", failures, 1, MAX_FAILURES as u64))
-                as u8,
+            probe_successes: attempt!(within("probe_successes", successes, 1, MAX_SUCCESSES as u64)) as u8,
+            probe_failures: attempt!(within("probe_failures", failures, 1, MAX_FAILURES as u64)) as u8,
             latch: self.latch,
         })
     }

@@ -90,11 +90,7 @@ impl ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} is {}, but must be from {} to {}",
-            self.field, self.value, self.minimum, self.maximum
-        )
+        write!(f, "{} is {}, but must be from {} to {}", self.field, self.value, self.minimum, self.maximum)
     }
 }
 

@@ -111,8 +111,7 @@ mod tests {
 
     #[test]
     fn the_smallest_rate_needs_a_failure() {
-        for (rate, calls) in
-            [(Rate::percent(1), 100), (Rate::permille(1), 1_000), (Rate::ppm(1), 1_000_000)]
+        for (rate, calls) in [(Rate::percent(1), 100), (Rate::permille(1), 1_000), (Rate::ppm(1), 1_000_000)]
         {
             let rate = rate.checked(10).unwrap();
             assert!(!rate.is_reached(0, 10));
@@ -138,10 +137,7 @@ mod tests {
         assert_eq!(refused(Rate::percent(0)), ("failure_rate_percent", 0, 100));
         assert_eq!(refused(Rate::percent(101)), ("failure_rate_percent", 101, 100));
         assert_eq!(refused(Rate::permille(1_001)), ("failure_rate_permille", 1_001, 1_000));
-        assert_eq!(
-            refused(Rate::ppm(u32::MAX)),
-            ("failure_rate_ppm", u64::from(u32::MAX), 1_000_000)
-        );
+        assert_eq!(refused(Rate::ppm(u32::MAX)), ("failure_rate_ppm", u64::from(u32::MAX), 1_000_000));
         assert_eq!(refused(Rate::percent(1).min_calls(0)), ("min_calls", 0, 10));
         assert_eq!(refused(Rate::percent(1).min_calls(11)), ("min_calls", 11, 10));
         assert!(Rate::percent(100).min_calls(10).checked(10).is_ok());

@@ -87,11 +87,7 @@ const fn nearest_to(now: Raw, time: Raw, bits: u32) -> Raw {
     }
     let range = (1 << bits) - 1;
     let ahead = time.wrapping_sub(now) & range;
-    if ahead <= range / 2 {
-        now.wrapping_add(ahead)
-    } else {
-        now.wrapping_add(ahead).wrapping_sub(range + 1)
-    }
+    if ahead <= range / 2 { now.wrapping_add(ahead) } else { now.wrapping_add(ahead).wrapping_sub(range + 1) }
 }
 
 #[cfg(test)]

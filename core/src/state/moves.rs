@@ -14,8 +14,8 @@
 //! | any | [`adjusted`](State::adjusted) | the same phase, the other cell | +1 | same |
 
 use super::{
-    CELL, Code, FAILED, FLAG, GENERATION, GIVEN_BACK, IN_FLIGHT, LEASE, MAX_STREAK, PHASE, SHADOW,
-    STREAK, SUCCEEDED, State, TIME,
+    CELL, Code, FAILED, FLAG, GENERATION, GIVEN_BACK, IN_FLIGHT, LEASE, MAX_STREAK, PHASE, SHADOW, STREAK,
+    SUCCEEDED, State, TIME,
 };
 use crate::phase::Phase;
 use crate::sync::Raw;

@@ -51,8 +51,7 @@ impl Span {
     /// `ms`, counted in the smallest unit in which it takes at most `digits` bits.
     pub(crate) const fn new(ms: u32, digits: u32) -> Self {
         // Where every span fits, the compiler knows that all units are whole milliseconds.
-        let shift =
-            if digits >= LONGEST_DIGITS { 0 } else { bit_length(ms).saturating_sub(digits) };
+        let shift = if digits >= LONGEST_DIGITS { 0 } else { bit_length(ms).saturating_sub(digits) };
         Self { ms, shift: shift as u8 }
     }
 

@@ -135,10 +135,9 @@ impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
         match self.cell(call.state()).kinds() {
             RING => true,
             // Relaxed: see `CusumRule::count`.
-            CUSUM => self
-                .failed
-                .first()
-                .is_some_and(|word| own_content(word.load(Ordering::Relaxed), call) == 0),
+            CUSUM => {
+                self.failed.first().is_some_and(|word| own_content(word.load(Ordering::Relaxed), call) == 0)
+            }
             _ => false,
         }
     }

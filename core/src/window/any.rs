@@ -102,15 +102,10 @@ impl AnyRule {
             WindowSettings::Consecutive { threshold } => {
                 Self::Consecutive(attempt!(ConsecutiveRule::new(threshold)))
             }
-            WindowSettings::Calls { size, rate } => {
-                Self::Calls(attempt!(CallsRule::new(size, rate, words)))
+            WindowSettings::Calls { size, rate } => Self::Calls(attempt!(CallsRule::new(size, rate, words))),
+            WindowSettings::Time { span_ms, buckets, rate } => {
+                Self::Time(attempt!(TimeRule::new(span_ms, buckets, rate, words.saturating_sub(1) / 2)))
             }
-            WindowSettings::Time { span_ms, buckets, rate } => Self::Time(attempt!(TimeRule::new(
-                span_ms,
-                buckets,
-                rate,
-                words.saturating_sub(1) / 2
-            ))),
             WindowSettings::Cusum(settings) => Self::Cusum(attempt!(CusumRule::new(settings))),
         })
     }
@@ -135,10 +130,7 @@ impl AnyRule {
     }
 
     /// The rule of these parts. Total: whatever the numbers are, no panic follows.
-    pub(super) const fn from_parts(
-        kind: Kind,
-        [first, second, third, fourth]: [u32; PARTS],
-    ) -> Option<Self> {
+    pub(super) const fn from_parts(kind: Kind, [first, second, third, fourth]: [u32; PARTS]) -> Option<Self> {
         let threshold = Threshold { ppm: third, min_calls: fourth };
         Some(match kind {
             Kind::Missing => return None,

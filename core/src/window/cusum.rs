@@ -216,20 +216,14 @@ impl Rule for CusumRule {
 mod tests {
     use super::*;
 
-    const fn settings(
-        normal_ppm: u32,
-        broken_ppm: u32,
-        calls_per_false_trip: u64,
-    ) -> CusumSettings {
+    const fn settings(normal_ppm: u32, broken_ppm: u32, calls_per_false_trip: u64) -> CusumSettings {
         CusumSettings { normal_ppm, broken_ppm, calls_per_false_trip, sustained_for_ms: 0 }
     }
 
     #[test]
     fn weights_are_the_logarithms_rounded_to_the_cautious_side() {
-        let rates = [
-            1, 2, 999, 1_000, 2_000, 10_000, 20_000, 50_000, 200_000, 500_000, 900_000, 999_998,
-            999_999,
-        ];
+        let rates =
+            [1, 2, 999, 1_000, 2_000, 10_000, 20_000, 50_000, 200_000, 500_000, 900_000, 999_998, 999_999];
         for calls in [2, 10, 1_000, 10_000_000, 485_165_195, MOST_CALLS] {
             for normal in rates {
                 for broken in rates {
@@ -290,8 +284,7 @@ mod tests {
         if !WIDE {
             return; // refused there, see above
         }
-        let sustained =
-            CusumSettings { sustained_for_ms: 20, ..settings(20_000, 500_000, 485_165_195) };
+        let sustained = CusumSettings { sustained_for_ms: 20, ..settings(20_000, 500_000, 485_165_195) };
         let rule = CusumRule::new(sustained).unwrap();
         let mut there = 0;
         for _ in 0..100 {

@@ -95,11 +95,7 @@ enum Found {
 }
 
 impl FailuresRule {
-    pub(super) const fn new(
-        threshold: u32,
-        within_ms: u64,
-        words: usize,
-    ) -> Result<Self, ConfigError> {
+    pub(super) const fn new(threshold: u32, within_ms: u64, words: usize) -> Result<Self, ConfigError> {
         let threshold = attempt!(within("threshold", threshold as u64, 1, words as u64));
         let ms = attempt!(within("within_ms", within_ms, 1, MAX_SPAN_MS as u64));
         Ok(Self::from_parts(threshold, ms))
@@ -145,13 +141,7 @@ impl FailuresRule {
     }
 
     /// Takes `slot` for a failure, if it is free.
-    fn enter<C>(
-        self,
-        slot: &Word,
-        turn: &Word,
-        reading: Reading,
-        call: &Call<'_, C>,
-    ) -> Option<Found> {
+    fn enter<C>(self, slot: &Word, turn: &Word, reading: Reading, call: &Call<'_, C>) -> Option<Found> {
         let mine = TAKEN | (self.within.units(reading.now) & STAMP);
         update(slot, call, |there| match self.look(there, reading) {
             Found::Free if !self.is_turned_to(turn, reading, call) => (there, Found::Turned),

@@ -103,8 +103,7 @@ impl Laps {
         was_set_back: bool,
         call: &Call<'_, C>,
     ) -> Turned {
-        let halves =
-            Halves { odd: 1 << (CONTENT_BITS - 1), range: MAX_CONTENT, keeps_newer: false };
+        let halves = Halves { odd: 1 << (CONTENT_BITS - 1), range: MAX_CONTENT, keeps_newer: false };
         let (half, empty) = (self.half(place), self.label(place.lap));
         turn_to(turn, half, was_set_back, halves, empty, words, call)
     }
@@ -133,8 +132,7 @@ mod tests {
             let half = 1 << laps.half_bits();
             for lap in [0, 1, half - 1, half, 2 * half, 1_000, Raw::MAX / lap_ms] {
                 for later in [0, 1, half - 1, half] {
-                    let Some(now) = lap.checked_add(later).filter(|lap| *lap <= Raw::MAX / lap_ms)
-                    else {
+                    let Some(now) = lap.checked_add(later).filter(|lap| *lap <= Raw::MAX / lap_ms) else {
                         continue;
                     };
                     let now = Place { slot: 0, lap: now };

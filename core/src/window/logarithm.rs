@@ -37,8 +37,8 @@ mod tests {
     #[test]
     fn all_rates_and_many_calls_agree_with_the_floating_point_logarithm() {
         let unit = f64::from(FRACTION).exp2();
-        let calls = (0..50)
-            .flat_map(|power| [1 << power, (1 << power) + 1, 3 << power, 1_000_003 << power >> 10]);
+        let calls =
+            (0..50).flat_map(|power| [1 << power, (1 << power) + 1, 3 << power, 1_000_003 << power >> 10]);
         for value in (1..=1_000_000_u64).chain(calls.filter(|value| *value > 0)) {
             let expected = (value as f64).log2() * unit;
             // A logarithm below 64 has 47 bits behind the point in an f64.

@@ -114,8 +114,7 @@ mod tests {
 
     #[test]
     fn a_preset_is_judged_by_its_types_settings() {
-        let breaker: Breaker<Fixed<Sensor, 2>, _> =
-            Breaker::new(Fixed::new(), (), ManualClock::new(0));
+        let breaker: Breaker<Fixed<Sensor, 2>, _> = Breaker::new(Fixed::new(), (), ManualClock::new(0));
         assert_eq!(breaker.config().open_for_ms(), 250);
         breaker.allow().unwrap().failure();
         breaker.clock().advance(1_001);

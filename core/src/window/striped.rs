@@ -118,9 +118,7 @@ impl<S: Copy, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES
     }
 }
 
-impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Counts
-    for StripedTime<S, STRIPES, BUCKETS>
-{
+impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Counts for StripedTime<S, STRIPES, BUCKETS> {
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
         // Never out of bounds: STRIPES is not 0.
@@ -163,8 +161,7 @@ mod tests {
         let stripe = Cell::new(0);
         let clock = ManualClock::new(0);
         let striped =
-            StripedTime::<_, 4, 5>::new(1_000, 5, Rate::percent(40).min_calls(20), &stripe)
-                .unwrap();
+            StripedTime::<_, 4, 5>::new(1_000, 5, Rate::percent(40).min_calls(20), &stripe).unwrap();
         let striped = Breaker::new(striped, Config::DEFAULT, &clock);
         let plain = Time::<5>::new(1_000, 5, Rate::percent(40).min_calls(20)).unwrap();
         let plain = Breaker::new(plain, Config::DEFAULT, &clock);
@@ -190,8 +187,7 @@ mod tests {
     #[test]
     fn the_call_that_fills_the_minimum_is_judged_in_any_stripe() {
         let stripe = Cell::new(0);
-        let window =
-            StripedTime::<_, 4, 5>::new(1_000, 5, Rate::percent(50).min_calls(4), &stripe).unwrap();
+        let window = StripedTime::<_, 4, 5>::new(1_000, 5, Rate::percent(50).min_calls(4), &stripe).unwrap();
         let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
         for outcome in [Outcome::Failure, Outcome::Success, Outcome::Failure] {
             stripe.set(stripe.get() + 1);

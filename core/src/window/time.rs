@@ -81,12 +81,8 @@ impl<const BUCKETS: usize> Time<BUCKETS> {
 impl<const BUCKETS: usize> Counts for Time<BUCKETS> {
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        let rows = Rows {
-            turn: &self.turn,
-            own: &self.good,
-            good: iter::once(&self.good[..]),
-            bad: &self.bad,
-        };
+        let rows =
+            Rows { turn: &self.turn, own: &self.good, good: iter::once(&self.good[..]), bad: &self.bad };
         self.rule.enter(rows, bad, call)
     }
 
@@ -172,12 +168,7 @@ impl TimeRule {
 
     /// Takes in one call and judges, where that can make a difference.
     #[inline]
-    pub(super) fn enter<'a, C: Clock, G>(
-        self,
-        rows: Rows<'a, G>,
-        is_bad: bool,
-        call: &Call<'_, C>,
-    ) -> Verdict
+    pub(super) fn enter<'a, C: Clock, G>(self, rows: Rows<'a, G>, is_bad: bool, call: &Call<'_, C>) -> Verdict
     where
         G: Iterator<Item = &'a [Word]> + Clone,
     {
@@ -188,12 +179,7 @@ impl TimeRule {
     }
 
     #[inline(never)]
-    fn enter_anywhere<'a, C: Clock, G>(
-        self,
-        rows: Rows<'a, G>,
-        is_bad: bool,
-        call: &Call<'_, C>,
-    ) -> Verdict
+    fn enter_anywhere<'a, C: Clock, G>(self, rows: Rows<'a, G>, is_bad: bool, call: &Call<'_, C>) -> Verdict
     where
         G: Iterator<Item = &'a [Word]> + Clone,
     {
@@ -291,19 +277,12 @@ impl TimeRule {
         if bad == 0 {
             return Some(false);
         }
-        let good =
-            rows.good.clone().try_fold(0, |all: u64, row| Some(all.saturating_add(sum(row)?)))?;
+        let good = rows.good.clone().try_fold(0, |all: u64, row| Some(all.saturating_add(sum(row)?)))?;
         Some(self.threshold.is_reached(bad, bad.saturating_add(good)))
     }
 
     /// The calls of one row within the span.
-    fn sum<C>(
-        self,
-        row: &[Word],
-        now: Place,
-        was_set_back: bool,
-        call: &Call<'_, C>,
-    ) -> Option<u64> {
+    fn sum<C>(self, row: &[Word], now: Place, was_set_back: bool, call: &Call<'_, C>) -> Option<u64> {
         let mut calls: u64 = 0;
         for (slot, word) in row.iter().take(self.laps.buckets() as usize).enumerate() {
             let present = if slot <= now.slot { now.lap } else { now.lap.wrapping_sub(1) };

@@ -31,8 +31,7 @@ impl Model {
         if self.in_shadow {
             return self.passes(name, Kind::Uncounted);
         }
-        let answer =
-            Allowed::Rejected { phase: self.phase(), generation: self.number(), retry_after_ms };
+        let answer = Allowed::Rejected { phase: self.phase(), generation: self.number(), retry_after_ms };
         self.clone().answers(answer, vec![])
     }
 
@@ -56,11 +55,8 @@ impl Model {
             // It begins anew, once.
             Left::Beyond => {
                 let span = self.span_of(OpenBy::Streak);
-                let anew = self.at(Stage::Open {
-                    ends: span.ends(now, span.ms),
-                    by: OpenBy::Streak,
-                    again: true,
-                });
+                let anew =
+                    self.at(Stage::Open { ends: span.ends(now, span.ms), by: OpenBy::Streak, again: true });
                 anew.rejects(name, Some(span.ends(0, span.ms)))
             }
         });
@@ -102,13 +98,7 @@ impl Model {
         next.passes(name, Kind::Probe)
     }
 
-    fn allow_while_recovering(
-        &self,
-        name: Name,
-        since: &About,
-        row: Row,
-        now: Moment,
-    ) -> Vec<Course> {
+    fn allow_while_recovering(&self, name: Name, since: &About, row: Row, now: Moment) -> Vec<Course> {
         let ramp = self.settings.ramp_ms;
         let over = || {
             let late = Span::open(self.settings.relapse_ms).late;
@@ -138,13 +128,7 @@ impl Model {
 
     /// The part of the ramp that is over is the share of calls that pass, give or take three of any
     /// hundred calls in a row, thirty of any million.
-    fn share(
-        &self,
-        name: Name,
-        since: &About,
-        row: Row,
-        elapsed: RangeInclusive<i128>,
-    ) -> Vec<Course> {
+    fn share(&self, name: Name, since: &About, row: Row, elapsed: RangeInclusive<i128>) -> Vec<Course> {
         let ramp = self.settings.ramp_ms;
         let recovering = |row| {
             let since = since.clone();

@@ -58,8 +58,7 @@ impl Cusum {
             return Verdicts::exactly(false);
         }
         let sustained_for = self.sustained_for_ms;
-        let trips: Vec<bool> =
-            self.sums.iter_mut().map(|sum| sum.fail(now, sustained_for)).collect();
+        let trips: Vec<bool> = self.sums.iter_mut().map(|sum| sum.fail(now, sustained_for)).collect();
         Verdicts::between(trips.iter().all(|trips| *trips), trips.contains(&true))
     }
 }

@@ -280,8 +280,7 @@ impl Model {
             return self;
         };
         let lefts = self.lefts(now);
-        let (Stage::Open { ends, .. } | Stage::HalfOpen { lease_ends: ends, .. }) = &mut self.stage
-        else {
+        let (Stage::Open { ends, .. } | Stage::HalfOpen { lease_ends: ends, .. }) = &mut self.stage else {
             return self;
         };
         let pends = |left: &Left| matches!(left, Left::Pending(range) if range.contains(&ms));
@@ -333,9 +332,7 @@ impl Model {
                 let elapsed = Span::open(ms).elapsed(since, now).into_iter();
                 let left = elapsed.map(|elapsed| match elapsed {
                     Elapsed::Over => Some(0..=0),
-                    Elapsed::Within(range) => {
-                        Some((ms - range.end()).max(0)..=(ms - range.start()).max(0))
-                    }
+                    Elapsed::Within(range) => Some((ms - range.end()).max(0)..=(ms - range.start()).max(0)),
                 });
                 left.collect()
             }

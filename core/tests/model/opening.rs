@@ -85,10 +85,7 @@ impl Model {
 /// Requests.
 impl Model {
     fn lets_calls_pass(&self) -> bool {
-        matches!(
-            self.stage,
-            Stage::Closed { .. } | Stage::HalfOpen { .. } | Stage::Recovering { .. }
-        )
+        matches!(self.stage, Stage::Closed { .. } | Stage::HalfOpen { .. } | Stage::Recovering { .. })
     }
 
     pub(super) fn trip(&self, now: Moment) -> Vec<Course> {

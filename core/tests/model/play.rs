@@ -6,12 +6,11 @@
 use std::cell::{Cell, RefCell};
 
 use nanobreaker_core::window::{
-    Adjustable, AnyWindow, Calls, Consecutive, Cusum, Failures, StripedTime, Stripes, Time, Window,
-    WithSlow,
+    Adjustable, AnyWindow, Calls, Consecutive, Cusum, Failures, StripedTime, Stripes, Time, Window, WithSlow,
 };
 use nanobreaker_core::{
-    AdjustError, Breaker, Config, ManualClock, Observer, Outcome, Permit, Phase, Rejected,
-    Settings, Token, Transition, WindowSettings,
+    AdjustError, Breaker, Config, ManualClock, Observer, Outcome, Permit, Phase, Rejected, Settings, Token,
+    Transition, WindowSettings,
 };
 
 use super::settings::{CLOCK, GENERATIONS, Numbers, WIDE, window_ms};
@@ -154,12 +153,8 @@ fn play_on_its_own(script: &Script) -> Result<(), String> {
         WindowSettings::Failures { threshold, within_ms } => {
             failures!(threshold, within_ms, 1 2 3 4 5 6 7 8)
         }
-        WindowSettings::Consecutive { threshold } => {
-            play_on(script, valid(Consecutive::new(threshold)))
-        }
-        WindowSettings::Calls { size, rate } => {
-            play_on(script, valid(Calls::<WORDS>::new(size, rate)))
-        }
+        WindowSettings::Consecutive { threshold } => play_on(script, valid(Consecutive::new(threshold))),
+        WindowSettings::Calls { size, rate } => play_on(script, valid(Calls::<WORDS>::new(size, rate))),
         WindowSettings::Time { span_ms, buckets, rate } => {
             play_on(script, valid(Time::<8>::new(span_ms, buckets, rate)))
         }
@@ -189,10 +184,7 @@ impl Observer for Notes {
 type Played<'a, W> = Breaker<W, &'a ManualClock, &'a Notes>;
 type Adjust<'a, W> = &'a dyn for<'b> Fn(&Played<'b, W>, &Settings) -> Result<(), AdjustError>;
 
-fn adjust(
-    breaker: &Played<'_, Adjustable<WORDS, WORDS>>,
-    settings: &Settings,
-) -> Result<(), AdjustError> {
+fn adjust(breaker: &Played<'_, Adjustable<WORDS, WORDS>>, settings: &Settings) -> Result<(), AdjustError> {
     breaker.adjust(settings)
 }
 
@@ -349,9 +341,7 @@ impl<W: Window> Player<'_, W> {
             token.map(|token| Token::from_bits(token.to_bits()))
         };
         let answer = match &granted {
-            Ok(token) => {
-                Answer::Granted { generation: token.generation(), probe: token.is_probe() }
-            }
+            Ok(token) => Answer::Granted { generation: token.generation(), probe: token.is_probe() },
             Err(rejected) => Answer::Rejected {
                 phase: rejected.phase,
                 generation: rejected.generation,
@@ -445,9 +435,7 @@ impl<W: Window> Player<'_, W> {
             Length::HalfRamp => settings.ramp_ms / 2,
             Length::Window => window_ms(settings.window).into(),
             Length::Bucket => match settings.window {
-                WindowSettings::Time { span_ms, buckets, .. } => {
-                    span_ms.div_ceil(buckets.into()).into()
-                }
+                WindowSettings::Time { span_ms, buckets, .. } => span_ms.div_ceil(buckets.into()).into(),
                 _ => 1,
             },
             Length::Weeks(weeks) => 604_800_000 * i128::from(weeks),

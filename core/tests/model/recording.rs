@@ -32,9 +32,7 @@ impl Model {
                 courses
             }
             (Stage::Closed { .. } | Stage::Recovering { .. }, _) => self.judge(outcome, now),
-            (Stage::HalfOpen { in_flight, .. }, Kind::Probe) if *in_flight > 0 => {
-                self.answer(outcome, now)
-            }
+            (Stage::HalfOpen { in_flight, .. }, Kind::Probe) if *in_flight > 0 => self.answer(outcome, now),
             (_, Kind::CountedOrNot) => {
                 let mut courses = unchanged(Recorded::Ignored);
                 courses.extend(unchanged(Recorded::Stale));
@@ -68,9 +66,7 @@ impl Model {
     fn answer(&self, outcome: Outcome, now: Moment) -> Vec<Course> {
         let lease = self.lease().ends(now, self.settings.lease_ms);
         let mut next = self.clone();
-        let Stage::HalfOpen { in_flight, succeeded, failed, given_up, lease_ends } =
-            &mut next.stage
-        else {
+        let Stage::HalfOpen { in_flight, succeeded, failed, given_up, lease_ends } = &mut next.stage else {
             unreachable!("called while half-open");
         };
         let has_failed = matches!(outcome, Outcome::Slow | Outcome::Failure | Outcome::SlowFailure);
@@ -126,11 +122,8 @@ impl Model {
         }
         let mut with_it = self.clone();
         let causes = with_it.windows.take_in(outcome, now).into_iter().flatten();
-        let about = |cause, model: &Self| AboutToTrip {
-            generation: self.generation,
-            cause,
-            model: model.clone(),
-        };
+        let about =
+            |cause, model: &Self| AboutToTrip { generation: self.generation, cause, model: model.clone() };
         causes.flat_map(|cause| [about(cause, &with_it), about(cause, self)]).collect()
     }
 

@@ -53,8 +53,7 @@ impl From<Settings> for Numbers {
             failures: opening.probe_failures,
             jitter_permille: opening.jitter_permille.into(),
             latch: opening.latch,
-            limits_ms: [settings.slow_after_ms, settings.hung_after_ms]
-                .map(|limit| limit.unwrap_or(0)),
+            limits_ms: [settings.slow_after_ms, settings.hung_after_ms].map(|limit| limit.unwrap_or(0)),
         }
     }
 }

@@ -84,9 +84,7 @@ impl Window {
                 within_ms: within_ms.into(),
                 stamps: Vec::new(),
             }),
-            WindowSettings::Consecutive { threshold } => {
-                Self::Consecutive { threshold, in_a_row: 0 }
-            }
+            WindowSettings::Consecutive { threshold } => Self::Consecutive { threshold, in_a_row: 0 },
             WindowSettings::Calls { size, rate } => {
                 Self::Calls { rate, size: size as usize, last: Vec::new() }
             }

@@ -34,22 +34,17 @@ mod firmware {
     type Measured<W> = Breaker<W, Uptime>;
 
     /// As in the firmware whose size is measured.
-    const CONFIG: Config =
-        checked!(Config::builder().open_for_ms(5_000).max_open_ms(60_000).build());
+    const CONFIG: Config = checked!(Config::builder().open_for_ms(5_000).max_open_ms(60_000).build());
 
     static FAILURES: Measured<Failures<5>> =
         Breaker::new(checked!(Failures::within_ms(10_000)), CONFIG, Uptime);
-    static CONSECUTIVE: Measured<Consecutive> =
-        Breaker::new(checked!(Consecutive::new(5)), CONFIG, Uptime);
+    static CONSECUTIVE: Measured<Consecutive> = Breaker::new(checked!(Consecutive::new(5)), CONFIG, Uptime);
     static CALLS: Measured<Calls<1>> =
         Breaker::new(checked!(Calls::new(16, Rate::percent(50).min_calls(8))), CONFIG, Uptime);
     static MANY_CALLS: Measured<Calls<{ calls_words(100) }>> =
         Breaker::new(checked!(Calls::new(100, Rate::percent(50).min_calls(20))), CONFIG, Uptime);
-    static TIME: Measured<Time<8>> = Breaker::new(
-        checked!(Time::new(10_000, 8, Rate::percent(50).min_calls(10))),
-        CONFIG,
-        Uptime,
-    );
+    static TIME: Measured<Time<8>> =
+        Breaker::new(checked!(Time::new(10_000, 8, Rate::percent(50).min_calls(10))), CONFIG, Uptime);
 
     /// Instructions of one `operation`, without the loop around it.
     fn instructions_of_one(mut operation: impl FnMut()) -> u32 {
@@ -170,8 +165,8 @@ mod firmware {
         // SAFETY: does nothing, sixteen times.
         unsafe {
             asm!(
-                "nop", "nop", "nop", "nop", "nop", "nop", "nop", "nop", "nop", "nop", "nop", "nop",
-                "nop", "nop", "nop", "nop",
+                "nop", "nop", "nop", "nop", "nop", "nop", "nop", "nop", "nop", "nop", "nop", "nop", "nop",
+                "nop", "nop", "nop",
             );
         }
     }

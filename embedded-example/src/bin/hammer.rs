@@ -21,16 +21,10 @@ static CONSECUTIVE: HammerBreaker<Consecutive> =
     Breaker::new(checked!(Consecutive::new(3)), config(), PassingTime);
 static CALLS: HammerBreaker<Calls<1>> =
     Breaker::new(checked!(Calls::new(16, Rate::percent(50).min_calls(8))), config(), PassingTime);
-static MANY: HammerBreaker<Calls<{ calls_words(MANY_CALLS) }>> = Breaker::new(
-    checked!(Calls::new(MANY_CALLS, Rate::percent(50).min_calls(20))),
-    config(),
-    PassingTime,
-);
-static TIME: HammerBreaker<Time<8>> = Breaker::new(
-    checked!(Time::new(80, 8, Rate::percent(50).min_calls(10))),
-    config(),
-    PassingTime,
-);
+static MANY: HammerBreaker<Calls<{ calls_words(MANY_CALLS) }>> =
+    Breaker::new(checked!(Calls::new(MANY_CALLS, Rate::percent(50).min_calls(20))), config(), PassingTime);
+static TIME: HammerBreaker<Time<8>> =
+    Breaker::new(checked!(Time::new(80, 8, Rate::percent(50).min_calls(10))), config(), PassingTime);
 static SLOW: HammerBreaker<WithSlow<Failures<5>, Calls<1>>> = Breaker::new(
     WithSlow::new(
         checked!(Failures::within_ms(50)),

@@ -110,8 +110,7 @@ mod firmware {
             for operation in operations {
                 if let Operation::Read(bytes) = operation {
                     // The data sheet's formulas give 25 °C and 50 % for these.
-                    for (chunk, word) in bytes.chunks_exact_mut(3).zip([[0x66, 0x66], [0x72, 0xB0]])
-                    {
+                    for (chunk, word) in bytes.chunks_exact_mut(3).zip([[0x66, 0x66], [0x72, 0xB0]]) {
                         chunk[..2].copy_from_slice(&word);
                         chunk[2] = checksum(&word);
                     }
@@ -152,12 +151,11 @@ mod firmware {
             Err(_) => board::exit(false),
         }
         let bus = Bounded::within_us(faults::TIMEOUT_US, EmulatedBus::default(), Delay);
-        let guarded = Guarded::new(bus, &SENSOR).recover_first_async(
-            async |bus: &mut Bounded<EmulatedBus, Delay>| {
+        let guarded =
+            Guarded::new(bus, &SENSOR).recover_first_async(async |bus: &mut Bounded<EmulatedBus, Delay>| {
                 let repaired = bus.inner_mut().power_cycle().await;
                 repaired.map_err(BoundedError::Failed)
-            },
-        );
+            });
         let mut sensor = Sht4xAsync::new(guarded);
         let mut journal = Journal::new("sensor");
         let mut counts = Counts::default();
@@ -204,14 +202,8 @@ mod firmware {
         );
         [
             ("a hanging bus was waited for a few times, not 150", counts.hangs <= 12),
-            (
-                "given-up calls gave their place back",
-                counts.given_up > 0 && counts.places_lost == 0,
-            ),
-            (
-                "after the faults, every turn reads the sensor again",
-                counts.readings_at_the_end >= 78,
-            ),
+            ("given-up calls gave their place back", counts.given_up > 0 && counts.places_lost == 0),
+            ("after the faults, every turn reads the sensor again", counts.readings_at_the_end >= 78),
             ("no other task was held up", HEARTBEATS.load(Relaxed) + 10 >= faults::RUN_MS / 10),
             (
                 "no transition is missing, and the breaker is closed",

@@ -137,12 +137,8 @@ mod firmware {
     const CONFIG: () = ();
 
     /// Whether failures three seconds apart are forgotten before they are enough.
-    const FORGETS: bool = cfg!(any(
-        sized = "failures",
-        sized = "failures-ticks",
-        sized = "failures-preset",
-        sized = "time"
-    ));
+    const FORGETS: bool =
+        cfg!(any(sized = "failures", sized = "failures-ticks", sized = "failures-preset", sized = "time"));
 
     #[cfg(not(sized = "nothing"))]
     static BREAKER: Breaker<Window, Uptime> = Breaker::new(WINDOW, CONFIG, UPTIME);
@@ -153,8 +149,7 @@ mod firmware {
         #[cfg(not(sized = "nothing"))]
         match BREAKER.allow() {
             Ok(permit) => {
-                let outcome =
-                    if black_box(device_answers) { Outcome::Success } else { Outcome::Failure };
+                let outcome = if black_box(device_answers) { Outcome::Success } else { Outcome::Failure };
                 permit.record(outcome);
             }
             Err(rejected) => return rejected.retry_after_ms().unwrap_or(u32::MAX),

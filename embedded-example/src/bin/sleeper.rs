@@ -4,9 +4,7 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 use embedded_example::say;
-use embedded_example::sleep::{
-    BackupRam, EmulatedFlash, Flash, Forgetful, Night, Totals, sleep_through,
-};
+use embedded_example::sleep::{BackupRam, EmulatedFlash, Flash, Forgetful, Night, Totals, sleep_through};
 
 const QUIET: Night = Night { damaged_at_hour: None };
 const DAMAGED: Night = Night { damaged_at_hour: Some(3) };
@@ -39,10 +37,7 @@ fn run() -> bool {
     show("flash", &in_flash);
 
     [
-        (
-            "a node that remembers asks a dead sensor ten times less",
-            in_ram.is_better_than(&forgetful),
-        ),
+        ("a node that remembers asks a dead sensor ten times less", in_ram.is_better_than(&forgetful)),
         ("an image that was damaged is refused, once", damaged.refused == in_ram.refused + 1),
         ("flash keeps what backup RAM keeps", in_flash == in_ram),
         (

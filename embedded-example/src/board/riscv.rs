@@ -37,11 +37,7 @@ fn timer() -> u64 {
     loop {
         // SAFETY: both halves are readable at any time.
         let (high, low, still_high) = unsafe {
-            (
-                ptr::read_volatile(MTIME.add(1)),
-                ptr::read_volatile(MTIME),
-                ptr::read_volatile(MTIME.add(1)),
-            )
+            (ptr::read_volatile(MTIME.add(1)), ptr::read_volatile(MTIME), ptr::read_volatile(MTIME.add(1)))
         };
         if high == still_high {
             return u64::from(high) << 32 | u64::from(low);

@@ -63,11 +63,7 @@ impl Image {
         if found != computed {
             return Err(ImageError::Damaged { found, computed });
         }
-        Ok(Self {
-            sequence: u32_at(bytes, 4),
-            state: u64_at(bytes, 8),
-            saved_at_ms: u64_at(bytes, 16),
-        })
+        Ok(Self { sequence: u32_at(bytes, 4), state: u64_at(bytes, 8), saved_at_ms: u64_at(bytes, 16) })
     }
 
     /// Whether this image was saved after `other`.

@@ -66,11 +66,7 @@ enum Refused<E> {
 }
 
 /// Plays a night. `damage` is what befalls the memory at the hour that `night` names.
-pub fn sleep_through<M: Memory>(
-    night: Night,
-    memory: &mut M,
-    mut damage: impl FnMut(&mut M),
-) -> Totals {
+pub fn sleep_through<M: Memory>(night: Night, memory: &mut M, mut damage: impl FnMut(&mut M)) -> Totals {
     let mut totals = Totals::default();
     let mut seen_after_recovery = false;
     for minute in 0..Night::HOURS * 60 {
@@ -88,12 +84,7 @@ pub fn sleep_through<M: Memory>(
 }
 
 /// One wake-up: a new breaker, as after any reset. Whether there is a reading.
-fn wake_up<M: Memory>(
-    memory: &mut M,
-    real_time_ms: u64,
-    sensor_answers: bool,
-    totals: &mut Totals,
-) -> bool {
+fn wake_up<M: Memory>(memory: &mut M, real_time_ms: u64, sensor_answers: bool, totals: &mut Totals) -> bool {
     totals.wake_ups += 1;
     let uptime = ManualClock::new(0);
     let breaker = new_breaker(&uptime);

@@ -8,9 +8,7 @@ mod model;
 use model::play::{Amount, Length, Script, Step, Through, play};
 use model::settings::WIDE;
 use nanobreaker_core::window::Cusum;
-use nanobreaker_core::{
-    Config, ConfigBuilder, CusumSettings, Outcome, Rate, Settings, WindowSettings,
-};
+use nanobreaker_core::{Config, ConfigBuilder, CusumSettings, Outcome, Rate, Settings, WindowSettings};
 
 /// Plays the script that `bytes` make.
 ///
@@ -99,11 +97,7 @@ impl Bytes<'_> {
             normal_ppm,
             broken_ppm: normal_ppm + self.integer() % (999_999 - normal_ppm) + 1,
             calls_per_false_trip: 2 + (u64::from(self.integer()) << self.below(16)),
-            sustained_for_ms: if WIDE && self.below(2) == 0 {
-                self.integer() % (1 << 24)
-            } else {
-                0
-            },
+            sustained_for_ms: if WIDE && self.below(2) == 0 { self.integer() % (1 << 24) } else { 0 },
         };
         // Rates that are too near to each other are refused with the nearest that is not.
         if let Err(error) = Cusum::new(settings) {

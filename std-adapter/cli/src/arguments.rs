@@ -6,9 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::elsewhere::Library;
-use crate::reading::{
-    Between, Format, MaxMalformed, Reading, Rules, SpanKind, Statuses, TimeIs, Unit,
-};
+use crate::reading::{Between, Format, MaxMalformed, Reading, Rules, SpanKind, Statuses, TimeIs, Unit};
 
 /// Tells from logs what a circuit breaker would have done, and how to set it up
 ///

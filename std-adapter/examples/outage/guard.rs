@@ -55,9 +55,7 @@ impl Guard {
         let result = match (&self.breaker, self.hung_after) {
             (None, _) => work.await.map_err(CallError::Failed),
             (Some(breaker), None) => breaker.call_async(work).await,
-            (Some(breaker), Some(limit)) => {
-                breaker.calls().hung_after(limit).call_async(work).await
-            }
+            (Some(breaker), Some(limit)) => breaker.calls().hung_after(limit).call_async(work).await,
         };
         if let Err(CallError::Rejected(_)) = result {
             let took = asked.elapsed();
@@ -77,9 +75,9 @@ impl Guard {
 
     /// All transitions so far.
     pub(crate) fn notes(&self) -> Vec<Note> {
-        self.breaker.as_ref().map_or(Vec::new(), |breaker| {
-            breaker.observer().0.lock().expect("never poisoned").clone()
-        })
+        self.breaker
+            .as_ref()
+            .map_or(Vec::new(), |breaker| breaker.observer().0.lock().expect("never poisoned").clone())
     }
 }
 

@@ -52,10 +52,7 @@ struct TransitionFigures {
 }
 
 pub(crate) fn of_runs(runs: &[Run], scenario: &Scenario) -> serde_json::Result<String> {
-    let file = File {
-        scale: scenario.scale,
-        runs: runs.iter().map(|run| of_run(run, scenario)).collect(),
-    };
+    let file = File { scale: scenario.scale, runs: runs.iter().map(|run| of_run(run, scenario)).collect() };
     Ok(serde_json::to_string_pretty(&file)? + "\n")
 }
 

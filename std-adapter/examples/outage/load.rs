@@ -65,11 +65,7 @@ impl Callers {
     }
 
     /// The `number`-th request; they take turns on the connections.
-    fn ask(
-        &self,
-        endpoint: Endpoint,
-        number: usize,
-    ) -> impl Future<Output = Answer> + Send + use<> {
+    fn ask(&self, endpoint: Endpoint, number: usize) -> impl Future<Output = Answer> + Send + use<> {
         let (method, url) = match endpoint {
             Endpoint::Payments => (Method::POST, &self.payments),
             Endpoint::Search => (Method::GET, &self.search),
@@ -155,8 +151,7 @@ mod tests {
 
     #[test]
     fn the_schedule_holds_the_rate_and_is_in_order() {
-        let scenario =
-            Scenario::new(&Knobs { scale: 10, threshold: 5, open_for: 10, hung_after: 250 });
+        let scenario = Scenario::new(&Knobs { scale: 10, threshold: 5, open_for: 10, hung_after: 250 });
         let schedule = schedule(&scenario);
         let payments = schedule.iter().filter(|(_, e)| *e == Endpoint::Payments).count();
         assert_eq!((payments, schedule.len()), (12 * 500, 12 * 700));

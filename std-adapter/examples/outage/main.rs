@@ -114,8 +114,7 @@ fn demonstrate(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
 /// Before the runs: half a minute is too long to wait for a mistyped path.
 fn create_folder_of(file: &Path) -> Result<(), String> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)
-        .map_err(|error| format!("cannot create {}: {error}", folder.display()))
+    fs::create_dir_all(folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))
 }
 
 fn write(file: &Path, text: &str) -> Result<(), String> {

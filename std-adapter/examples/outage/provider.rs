@@ -37,8 +37,7 @@ pub(crate) fn serve(takes_ms: u64) -> Result<(), Box<dyn Error>> {
         }
     };
 
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let listener = runtime.block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
     say(&listener.local_addr()?.to_string())?;
     let router = Router::new().route("/charge", post(charge));

@@ -61,11 +61,7 @@ impl Run {
     }
 }
 
-pub(crate) fn play(
-    kind: Kind,
-    scenario: &Scenario,
-    runtime: &Runtime,
-) -> Result<Run, Box<dyn Error>> {
+pub(crate) fn play(kind: Kind, scenario: &Scenario, runtime: &Runtime) -> Result<Run, Box<dyn Error>> {
     let mut provider = Provider::start(scenario.provider_takes)?;
     let pool = Pool::new(scenario.workers);
     let guard = Arc::new(Guard::new(kind, scenario)?);
@@ -88,9 +84,7 @@ pub(crate) fn play(
     watch.until(scenario.length(), Phase::After.name());
     let samples = watch.rest(arriving);
     if samples.len() != sent {
-        return Err(
-            format!("{sent} requests were sent but {} are accounted for", samples.len()).into()
-        );
+        return Err(format!("{sent} requests were sent but {} are accounted for", samples.len()).into());
     }
 
     let since_origin = |at: Instant| at.saturating_duration_since(origin);

@@ -90,9 +90,7 @@ impl Run {
 }
 
 /// How many of the rejected among these were answered within a millisecond, in percent.
-pub(crate) fn rejected_within_a_millisecond<'a>(
-    samples: impl IntoIterator<Item = &'a Sample>,
-) -> f64 {
+pub(crate) fn rejected_within_a_millisecond<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> f64 {
     let rejected = samples.into_iter().filter(|sample| sample.answer == Answer::Rejected);
     let (mut all, mut fast) = (0u32, 0u32);
     for sample in rejected {
@@ -111,9 +109,7 @@ fn recovered_after(samples: &[Sample], recovery: Duration) -> Option<Duration> {
     let since = |sample: &&Sample| is_payment(sample) && sample.due >= recovery;
     let mut payments: Vec<_> = samples.iter().filter(since).collect();
     payments.sort_by_key(|sample| sample.due);
-    let flow = payments
-        .windows(IN_A_ROW)
-        .find(|row| row.iter().all(|sample| sample.answer == Answer::Ok))?;
+    let flow = payments.windows(IN_A_ROW).find(|row| row.iter().all(|sample| sample.answer == Answer::Ok))?;
     let answered = |sample: &&Sample| sample.due + sample.latency;
     Some(flow.iter().map(answered).min()?.saturating_sub(recovery))
 }
@@ -142,11 +138,8 @@ mod tests {
 
     #[test]
     fn a_group_counts_every_request_once_and_failures_in_its_latency() {
-        let samples = [
-            payment(0, 10, Answer::Ok),
-            payment(2, 2, Answer::Rejected),
-            payment(4, 3_000, Answer::Failed),
-        ];
+        let samples =
+            [payment(0, 10, Answer::Ok), payment(2, 2, Answer::Rejected), payment(4, 3_000, Answer::Failed)];
         let group = Group::of(&samples);
         assert_eq!((group.requests, group.ok, group.rejected, group.failed), (3, 1, 1, 1));
         assert_eq!((group.p50_ms, group.max_ms, group.rejected_p99_ms), (10.0, 3_000.0, 2.0));

@@ -43,11 +43,8 @@ pub(crate) fn of_run(run: &Run, scenario: &Scenario) -> String {
         }
         None => "payments did not flow again before the end".into(),
     };
-    let _ = writeln!(
-        out,
-        "Most workers busy: {} of {}; {full}; {recovered}.",
-        run.most_busy, scenario.workers
-    );
+    let _ =
+        writeln!(out, "Most workers busy: {} of {}; {full}; {recovered}.", run.most_busy, scenario.workers);
     out
 }
 
@@ -103,8 +100,7 @@ pub(crate) fn against_the_article(runs: &[Run], scenario: &Scenario) -> String {
     for kind in [Kind::Article, Kind::HungAfter] {
         let Some(run) = run(kind) else { continue };
         let from = verdict::promised_from(kind, scenario);
-        let since =
-            if from.is_zero() { String::new() } else { format!(" from {} on", seconds(from)) };
+        let since = if from.is_zero() { String::new() } else { format!(" from {} on", seconds(from)) };
         let fast = rejected_within_a_millisecond(verdict::while_promised(run, scenario));
         let payments = verdict::payments_while_promised(run, scenario);
         let p99 = time(payments.rejected_p99_ms);

@@ -162,8 +162,7 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
             running.started_ms = breaker.clock().now_ms() as u32;
         }
         running.stage = Stage::Runs;
-        let result =
-            if token.is_probe() { probing::run(probing::address(breaker), call) } else { call() };
+        let result = if token.is_probe() { probing::run(probing::address(breaker), call) } else { call() };
         running.stage = Stage::Waits;
         let outcome = self.classifier.classify(&result);
         let started_ms = running.started_ms;

@@ -27,18 +27,8 @@ pin_project! {
 
 impl<'a, W: Window, C: Clock, O: Observer, K, F> Guarded<'a, W, C, O, K, F> {
     #[inline]
-    pub(super) fn new(
-        breaker: &'a Breaker<W, C, O>,
-        limits: Limits,
-        classifier: K,
-        call: F,
-    ) -> Self {
-        Self {
-            call: Some(call),
-            held: Held::idle(breaker, limits),
-            classifier,
-            hung: Hung::default(),
-        }
+    pub(super) fn new(breaker: &'a Breaker<W, C, O>, limits: Limits, classifier: K, call: F) -> Self {
+        Self { call: Some(call), held: Held::idle(breaker, limits), classifier, hung: Hung::default() }
     }
 }
 

@@ -121,9 +121,7 @@ impl<B: CallExt> Held<B> {
     /// The call is pending; if it has been so for too long, it has failed.
     #[inline]
     pub(crate) fn pends(&mut self, context: &mut Context<'_>, hung: &mut Hung) {
-        if !self.limits.are_none()
-            && self.stage != Stage::Spent
-            && hung.poll(self.limits, context).is_ready()
+        if !self.limits.are_none() && self.stage != Stage::Spent && hung.poll(self.limits, context).is_ready()
         {
             self.spend(Outcome::Failure);
         }

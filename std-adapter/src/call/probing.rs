@@ -26,8 +26,7 @@ pub(super) fn run<T>(breaker: usize, code: impl FnOnce() -> T) -> T {
         }
     }
     // A thread that is ending has none: its nested calls are rejected.
-    let _ends =
-        RUNNING.try_with(|running| running.borrow_mut().push(breaker)).is_ok().then_some(Ends);
+    let _ends = RUNNING.try_with(|running| running.borrow_mut().push(breaker)).is_ok().then_some(Ends);
     code()
 }
 

@@ -89,10 +89,8 @@ impl Layers {
 
     #[cfg(test)]
     pub(super) fn variables(self, variables: &[(&str, &str)]) -> Self {
-        let variables = variables
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
+        let variables =
+            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         self.add_environment(Environment::with_prefix("SHOP").source(Some(variables)))
     }
 
@@ -123,8 +121,7 @@ impl LoadError {
         let path = error.path().to_string();
         let inner = error.into_inner().to_string();
         // Whoever found the problem named the key already, unless it stands alone.
-        let message =
-            if path == "." || inner.contains(&path) { inner } else { format!("{path}: {inner}") };
+        let message = if path == "." || inner.contains(&path) { inner } else { format!("{path}: {inner}") };
         Self { message }
     }
 }

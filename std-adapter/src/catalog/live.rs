@@ -93,11 +93,7 @@ impl LiveCatalog {
     /// Files are read on tokio's blocking pool. **Dropping** the future ends it; a reading under way
     /// is finished and may change the catalogue, but nobody is told.
     #[cfg(feature = "tokio")]
-    pub async fn follow(
-        &self,
-        every: Duration,
-        mut when_changed: impl FnMut(Result<(), LoadError>),
-    ) {
+    pub async fn follow(&self, every: Duration, mut when_changed: impl FnMut(Result<(), LoadError>)) {
         let mut told = None;
         loop {
             tokio::time::sleep(every).await;

@@ -37,8 +37,7 @@ fn every_call_is_counted_by_how_it_ended() {
     breaker.allow().unwrap().success();
 
     let counts = monitor.find("a").unwrap().counts();
-    let calls =
-        CallCounts { success: 2, slow: 1, failure: 1, slow_failure: 0, ignored: 1, cancelled: 1 };
+    let calls = CallCounts { success: 2, slow: 1, failure: 1, slow_failure: 0, ignored: 1, cancelled: 1 };
     assert_eq!(counts.calls, calls);
     assert_eq!((counts.probes.success, counts.probes.total()), (1, 1));
     assert_eq!((counts.rejections.open, counts.rejections.total()), (1, 1));
@@ -160,11 +159,8 @@ mod published {
     fn read(snapshotter: &Snapshotter) -> std::collections::BTreeMap<String, f64> {
         let rows = snapshotter.snapshot().into_vec().into_iter();
         rows.map(|(key, _, _, value)| {
-            let labels: Vec<_> = key
-                .key()
-                .labels()
-                .map(|label| format!("{}={}", label.key(), label.value()))
-                .collect();
+            let labels: Vec<_> =
+                key.key().labels().map(|label| format!("{}={}", label.key(), label.value())).collect();
             let value = match value {
                 DebugValue::Counter(count) => count as f64,
                 DebugValue::Gauge(value) => value.into_inner(),

@@ -34,11 +34,7 @@ impl<K> Entry<K> {
     }
 
     /// Puts settings in place that were asked for at `version`, unless later ones are there already.
-    pub(super) fn adjust(
-        &self,
-        builder: &SharedBreakerBuilder,
-        version: u64,
-    ) -> Result<(), ConfigError> {
+    pub(super) fn adjust(&self, builder: &SharedBreakerBuilder, version: u64) -> Result<(), ConfigError> {
         let mut there = self.version.lock().unwrap_or_else(PoisonError::into_inner);
         if *there <= version {
             self.breaker.adjust(builder)?;

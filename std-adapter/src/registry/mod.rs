@@ -325,13 +325,7 @@ impl<K: Hash + Eq + Clone> Inner<K> {
 
     /// Puts the entry in the map if there is room. Returns the one that is in the map, or this one where it
     /// could not be kept; and whether this one was.
-    fn keep(
-        &self,
-        key: K,
-        entry: Arc<Entry<K>>,
-        upkeep: &mut Upkeep,
-        now_ms: u64,
-    ) -> (Arc<Entry<K>>, bool) {
+    fn keep(&self, key: K, entry: Arc<Entry<K>>, upkeep: &mut Upkeep, now_ms: u64) -> (Arc<Entry<K>>, bool) {
         let is_full = || self.map.len() >= self.max_breakers;
         if is_full() && upkeep.may_find_room(now_ms) {
             self.sweep(upkeep, now_ms);

@@ -54,8 +54,7 @@ fn threads_that_ask_at_once_get_the_same_breaker() {
 
 #[test]
 fn settings_outside_their_limits_are_told_on_first_use() {
-    let registry: Registry<u32> =
-        Registry::builder(|key| SharedBreaker::builder().max_probes(*key)).build();
+    let registry: Registry<u32> = Registry::builder(|key| SharedBreaker::builder().max_probes(*key)).build();
     assert_eq!(registry.get_or_create(&0).unwrap_err().field(), "max_probes");
     assert!(registry.get_or_create(&1).is_ok());
     assert_eq!(registry.len(), 1);

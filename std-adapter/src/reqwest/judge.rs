@@ -32,10 +32,9 @@ fn by_error(error: &Error) -> Outcome {
         Error::Reqwest(error) => by_reqwest_error(error),
         Error::Middleware(_) if rejection(error).is_some() => Outcome::Ignored,
         // Retries wrap the error of the last attempt in their own.
-        Error::Middleware(wrapped) => wrapped
-            .chain()
-            .find_map(|source| source.downcast_ref())
-            .map_or(Outcome::Failure, by_error),
+        Error::Middleware(wrapped) => {
+            wrapped.chain().find_map(|source| source.downcast_ref()).map_or(Outcome::Failure, by_error)
+        }
     }
 }
 

@@ -80,9 +80,7 @@ impl BreakerMiddleware {
     ///
     /// Where the settings are outside their limits, requests to that host fail with a
     /// [`ConfigError`].
-    pub fn per_host(
-        configure: impl Fn(&str) -> SharedBreakerBuilder + Send + Sync + 'static,
-    ) -> Self {
+    pub fn per_host(configure: impl Fn(&str) -> SharedBreakerBuilder + Send + Sync + 'static) -> Self {
         let hosts = Registry::builder(move |host: &String| configure(host));
         Self::with_registry(hosts.build())
     }
@@ -174,10 +172,8 @@ impl BreakerMiddleware {
         if snapshot.phase == Phase::HalfOpen {
             return outcome;
         }
-        let counted = Counted {
-            breaker: std::ptr::from_ref(&*breaker).addr(),
-            generation: snapshot.generation,
-        };
+        let counted =
+            Counted { breaker: std::ptr::from_ref(&*breaker).addr(), generation: snapshot.generation };
         match extensions.insert(counted) {
             Some(before) if before == counted => Outcome::Ignored,
             _ => Outcome::Failure,

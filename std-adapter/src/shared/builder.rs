@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use nanobreaker_core::window::AnyWindow;
 use nanobreaker_core::{
-    Clock, Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, Transition,
-    WindowSettings,
+    Clock, Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, Transition, WindowSettings,
 };
 use nanobreaker_settings::{DEFAULT, WORDS, millis};
 #[cfg(feature = "settings")]

@@ -77,12 +77,7 @@ impl Life {
                 slot
             }
             None => Box::leak(Box::new(Slot {
-                breaker: Breaker::with_observer(
-                    window,
-                    (),
-                    SharedClock::new(source),
-                    Listeners::default(),
-                ),
+                breaker: Breaker::with_observer(window, (), SharedClock::new(source), Listeners::default()),
                 version: AtomicU32::new(0),
             })),
         };

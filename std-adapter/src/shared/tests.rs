@@ -134,9 +134,7 @@ fn listeners_hear_of_a_permit_that_is_dropped_while_a_panic_unwinds() {
         .on_transition(told(&heard))
         .build()
         .unwrap();
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        breaker.call(|| -> Result<(), ()> { panic!("the call") })
-    }));
+    let _ = catch_unwind(AssertUnwindSafe(|| breaker.call(|| -> Result<(), ()> { panic!("the call") })));
     assert_eq!((breaker.phase(), heard.load(Ordering::Relaxed)), (Phase::Open, 1));
     // Probes given up, by permits that are dropped while a panic unwinds.
     clock().advance(10_000);

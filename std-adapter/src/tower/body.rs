@@ -70,12 +70,7 @@ pin_project! {
 }
 
 impl<T: Body, B: CallExt, C: ClassifyEos> GuardedBody<T, B, C> {
-    pub(super) fn new(
-        body: T,
-        mut held: Held<B>,
-        end: End<C>,
-        silent_after: Option<Duration>,
-    ) -> Self {
+    pub(super) fn new(body: T, mut held: Held<B>, end: End<C>, silent_after: Option<Duration>) -> Self {
         held.answer_begins();
         if matches!(end, End::Fine) {
             held.begins_well();
@@ -104,8 +99,7 @@ impl<T: Body, B: CallExt, C: ClassifyEos> Body for GuardedBody<T, B, C> {
             return this.body.poll_frame(context);
         };
         // If this panics, the permit is spent as the stack unwinds.
-        let poll =
-            held.poll_part(context, this.silence, |context| this.body.as_mut().poll_frame(context));
+        let poll = held.poll_part(context, this.silence, |context| this.body.as_mut().poll_frame(context));
         match &poll {
             Poll::Ready(None) => held.spend(end.outcome(None)),
             Poll::Ready(Some(Err(_))) => held.spend(Outcome::Failure),

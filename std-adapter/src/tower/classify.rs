@@ -6,8 +6,8 @@ use std::time::Duration;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use tower_http::classify::{
-    ClassifiedResponse, ClassifyResponse, GrpcCode, GrpcErrorsAsFailures, MakeClassifier,
-    NeverClassifyEos, SharedClassifier,
+    ClassifiedResponse, ClassifyResponse, GrpcCode, GrpcErrorsAsFailures, MakeClassifier, NeverClassifyEos,
+    SharedClassifier,
 };
 
 use nanobreaker_core::Outcome;
@@ -64,8 +64,7 @@ impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
     /// that is unwell are failures, wherever in the response they stand, and so are errors. An answer
     /// without a gRPC status is one too: a proxy's page, a stream that ended before its trailers.
     pub fn grpc(breaker: B) -> Self {
-        let mut layer =
-            BreakerLayer::new(breaker).classify_http(SharedClassifier::new(grpc_failures()));
+        let mut layer = BreakerLayer::new(breaker).classify_http(SharedClassifier::new(grpc_failures()));
         layer.judge.is_grpc = true;
         layer
     }
@@ -90,12 +89,7 @@ impl<B, J> BreakerLayer<B, J> {
     /// # Ok::<(), nanobreaker::ConfigError>(())
     /// ```
     pub fn classify_http<M: MakeClassifier>(self, classifier: M) -> BreakerLayer<B, ByHttp<M>> {
-        self.judged(ByHttp {
-            classifier,
-            until_body_ends: false,
-            silent_after: None,
-            is_grpc: false,
-        })
+        self.judged(ByHttp { classifier, until_body_ends: false, silent_after: None, is_grpc: false })
     }
 }
 
@@ -130,10 +124,7 @@ impl<B, K> BreakerLayer<B, ByClassifier<K>> {
     /// [`GuardedBody`].
     pub fn until_body_ends(self) -> BreakerLayer<B, UntilBodyEnds<K>> {
         let ByClassifier(classifier) = self.judge;
-        BreakerLayer {
-            breaker: self.breaker,
-            judge: UntilBodyEnds { classifier, silent_after: None },
-        }
+        BreakerLayer { breaker: self.breaker, judge: UntilBodyEnds { classifier, silent_after: None } }
     }
 }
 
@@ -266,9 +257,7 @@ fn hand_over<B: CallExt, T: Body, E, C: tower_http::classify::ClassifyEos>(
         crate::call::polled_again();
     };
     match (result, end) {
-        (Ok(response), end) => {
-            Ok(response.map(|body| GuardedBody::new(body, held, end, silent_after)))
-        }
+        (Ok(response), end) => Ok(response.map(|body| GuardedBody::new(body, held, end, silent_after))),
         (Err(error), End::Decided(outcome)) => {
             held.spend(outcome);
             Err(error)

@@ -41,14 +41,7 @@ pin_project! {
 impl<F, B: CallExt, J> BreakerFuture<F, B, J> {
     #[inline]
     pub(super) fn calling(call: F, held: Held<B>, judge: J) -> Self {
-        Self {
-            state: State::Calling {
-                call,
-                held: Some(held),
-                judge: Some(judge),
-                hung: Hung::default(),
-            },
-        }
+        Self { state: State::Calling { call, held: Some(held), judge: Some(judge), hung: Hung::default() } }
     }
 
     #[cold]

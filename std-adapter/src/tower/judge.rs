@@ -46,9 +46,7 @@ impl<K: Clone, Request> Judge<Request> for ByClassifier<K> {
     }
 }
 
-impl<K: Classifier<Response, Error>, Response, Error> JudgeCall<Response, Error>
-    for ByClassifier<K>
-{
+impl<K: Classifier<Response, Error>, Response, Error> JudgeCall<Response, Error> for ByClassifier<K> {
     type Judged<B: CallExt> = Response;
 
     #[inline]

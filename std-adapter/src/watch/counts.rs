@@ -54,14 +54,7 @@ impl From<[u64; OUTCOMES]> for CallCounts {
 
 impl From<CallCounts> for [u64; OUTCOMES] {
     fn from(counts: CallCounts) -> Self {
-        [
-            counts.success,
-            counts.slow,
-            counts.failure,
-            counts.slow_failure,
-            counts.ignored,
-            counts.cancelled,
-        ]
+        [counts.success, counts.slow, counts.failure, counts.slow_failure, counts.ignored, counts.cancelled]
     }
 }
 

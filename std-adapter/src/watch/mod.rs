@@ -97,11 +97,8 @@ impl Watch {
     }
 
     pub(crate) fn transition(&self, transition: &Transition) {
-        let change = Change {
-            breaker: Arc::clone(&self.name),
-            at: SystemTime::now(),
-            transition: *transition,
-        };
+        let change =
+            Change { breaker: Arc::clone(&self.name), at: SystemTime::now(), transition: *transition };
         let _lasted = self.keep(&change);
         #[cfg(feature = "metrics")]
         series::transition(&self.name, transition, _lasted);

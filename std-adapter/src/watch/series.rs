@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use metrics::{
-    Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
-};
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use nanobreaker_core::{Phase, Transition};
 
 use super::counts::{CallCounts, Counts};
@@ -17,14 +15,8 @@ const TRANSITIONS: &str = "nanobreaker_transitions_total";
 const PHASE: &str = "nanobreaker_phase";
 const PHASE_DURATION: &str = "nanobreaker_phase_duration_seconds";
 
-const PHASES: [Phase; 6] = [
-    Phase::Closed,
-    Phase::Open,
-    Phase::HalfOpen,
-    Phase::Recovering,
-    Phase::Isolated,
-    Phase::Disabled,
-];
+const PHASES: [Phase; 6] =
+    [Phase::Closed, Phase::Open, Phase::HalfOpen, Phase::Recovering, Phase::Isolated, Phase::Disabled];
 
 /// Tells the recorder what the metrics mean. Call it once, after the recorder was installed.
 pub fn describe_metrics() {

@@ -14,10 +14,7 @@ fn retries(max: u32) -> RetryTransientMiddleware<ExponentialBackoff> {
 async fn attempts_of_one_request_count_as_one_failure() {
     let server = Server::start().await;
     let middleware = per_host(3);
-    let client = ClientBuilder::new(reqwest::Client::new())
-        .with(retries(3))
-        .with(middleware.clone())
-        .build();
+    let client = ClientBuilder::new(reqwest::Client::new()).with(retries(3)).with(middleware.clone()).build();
     for requests in [4, 8] {
         assert_eq!(get(&client, server.url(500)).await.unwrap(), 500);
         assert_eq!(server.requests(), requests);
@@ -33,10 +30,7 @@ async fn attempts_of_one_request_count_as_one_failure() {
 async fn a_breaker_around_the_retries_counts_the_last_attempt() {
     let server = Server::start().await;
     let middleware = per_host(2);
-    let client = ClientBuilder::new(reqwest::Client::new())
-        .with(middleware.clone())
-        .with(retries(3))
-        .build();
+    let client = ClientBuilder::new(reqwest::Client::new()).with(middleware.clone()).with(retries(3)).build();
     get(&client, server.url(500)).await.unwrap();
     assert_eq!(server.requests(), 4);
     assert_eq!(server.phase(&middleware), Phase::Closed);
@@ -52,10 +46,7 @@ async fn a_connection_refused_behind_retries_is_one_failure() {
     let host = listener.local_addr().unwrap().to_string();
     drop(listener);
     let middleware = per_host(2);
-    let client = ClientBuilder::new(reqwest::Client::new())
-        .with(middleware.clone())
-        .with(retries(1))
-        .build();
+    let client = ClientBuilder::new(reqwest::Client::new()).with(middleware.clone()).with(retries(1)).build();
     let breaker = || middleware.breaker(&host).unwrap().snapshot().phase;
     assert!(get(&client, format!("http://{host}/")).await.is_err());
     assert_eq!(breaker(), Phase::Closed);
@@ -67,10 +58,8 @@ async fn a_connection_refused_behind_retries_is_one_failure() {
 async fn a_middleware_that_is_there_twice_counts_once() {
     let server = Server::start().await;
     let middleware = per_host(2);
-    let client = ClientBuilder::new(reqwest::Client::new())
-        .with(middleware.clone())
-        .with(middleware.clone())
-        .build();
+    let client =
+        ClientBuilder::new(reqwest::Client::new()).with(middleware.clone()).with(middleware.clone()).build();
     get(&client, server.url(500)).await.unwrap();
     assert_eq!(server.phase(&middleware), Phase::Closed);
     get(&client, server.url(500)).await.unwrap();
@@ -81,10 +70,7 @@ async fn a_middleware_that_is_there_twice_counts_once() {
 async fn an_attempt_that_is_a_probe_is_always_judged() {
     let server = Server::start().await;
     let middleware = per_host(1);
-    let client = ClientBuilder::new(reqwest::Client::new())
-        .with(retries(1))
-        .with(middleware.clone())
-        .build();
+    let client = ClientBuilder::new(reqwest::Client::new()).with(retries(1)).with(middleware.clone()).build();
     assert!(is_rejected(&client, server.url(500)).await);
     let before = server.breaker(&middleware).snapshot().generation;
     clock().advance(10_000);
@@ -154,10 +140,8 @@ async fn an_error_that_another_middleware_wrapped_is_judged_as_what_it_was() {
     let app = Router::new().fallback(async || axum::response::Redirect::to("/again"));
     tokio::spawn(async { axum::serve(listener, app).await });
     let middleware = per_host(1);
-    let client = ClientBuilder::new(reqwest::Client::new())
-        .with(middleware.clone())
-        .with(WithContext)
-        .build();
+    let client =
+        ClientBuilder::new(reqwest::Client::new()).with(middleware.clone()).with(WithContext).build();
     assert!(get(&client, format!("http://{host}/")).await.is_err());
     let breaker = middleware.breaker(&host).unwrap();
     assert_eq!(breaker.snapshot().phase, Phase::Closed);

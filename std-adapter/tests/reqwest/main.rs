@@ -11,9 +11,7 @@ use axum::Router;
 use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use nanobreaker::reqwest::{BreakerMiddleware, rejection};
-use nanobreaker::{
-    BreakerRef, ManualClock, Outcome, Phase, Registry, SharedBreaker, SharedBreakerBuilder,
-};
+use nanobreaker::{BreakerRef, ManualClock, Outcome, Phase, Registry, SharedBreaker, SharedBreakerBuilder};
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error};
 use tokio::net::TcpListener;
 

@@ -64,8 +64,7 @@ async fn a_timeout_is_a_failure() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let host = listener.local_addr().unwrap().to_string();
     let middleware = per_host(1);
-    let request =
-        client(&middleware).get(format!("http://{host}/")).timeout(Duration::from_millis(20));
+    let request = client(&middleware).get(format!("http://{host}/")).timeout(Duration::from_millis(20));
     assert!(request.send().await.unwrap_err().is_timeout());
     let breaker = middleware.breaker(&host).unwrap();
     assert_eq!(breaker.snapshot().phase, Phase::Open);

@@ -72,8 +72,7 @@ async fn each_route_has_its_own_breaker_or_all_share_one() {
 async fn another_answer_can_stand_in() {
     let breaker = manual_breaker();
     breaker.trip();
-    let layers =
-        (AnswerLayer::with(|_| "yesterday's"), BreakerLayer::http(breaker).until_body_ends());
+    let layers = (AnswerLayer::with(|_| "yesterday's"), BreakerLayer::http(breaker).until_body_ends());
     let app = Router::new().route("/", route(&status_of(200)).layer(layers));
     let answer = reqwest::get(serve(app).await).await.unwrap();
     assert_eq!(answer.status(), 200);
@@ -115,10 +114,7 @@ impl tower::Service<axum::extract::Request> for Eager {
     type Error = CallError<Infallible>;
     type Future = std::future::Ready<Result<Self::Response, Self::Error>>;
 
-    fn poll_ready(
-        &mut self,
-        _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Result<(), Self::Error>> {
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
         std::task::Poll::Ready(Err(CallError::Rejected(self.0)))
     }
 

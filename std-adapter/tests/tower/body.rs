@@ -87,10 +87,10 @@ async fn a_body_that_breaks_is_a_failure_although_the_head_was_fine() {
 async fn a_panic_in_the_body_is_a_failure() {
     let breaker = breaker();
     let stream = tokio_stream::iter([()]);
-    let broken = StreamBody::new(tokio_stream::StreamExt::map(
-        stream,
-        |()| -> Result<Frame<Bytes>, Infallible> { panic!("broken") },
-    ));
+    let broken =
+        StreamBody::new(tokio_stream::StreamExt::map(stream, |()| -> Result<Frame<Bytes>, Infallible> {
+            panic!("broken")
+        }));
     let mut body = answered(&breaker, broken).await;
     let task = tokio::spawn(async move { body.frame().await.is_some() });
     assert!(task.await.unwrap_err().is_panic());
@@ -151,8 +151,7 @@ async fn a_body_that_falls_silent_is_a_failure_while_its_reader_waits_on() {
     let layer = layer(&breaker).silent_after(Duration::from_secs(1));
     let (mut sender, body) = Channel::<Bytes, io::Error>::new(4);
     let mut body = Some(body);
-    let respond =
-        move |()| std::future::ready(Ok::<_, Infallible>(Response::new(body.take().unwrap())));
+    let respond = move |()| std::future::ready(Ok::<_, Infallible>(Response::new(body.take().unwrap())));
     let response = layer.layer(service_fn(respond)).oneshot(()).await;
     let mut body = response.unwrap().into_body();
     // The reader takes its time, which is no silence.

@@ -44,10 +44,7 @@ type Watched = Pin<Box<dyn Stream<Item = Result<HealthCheckResponse, Status>> + 
 impl Health for Scripted {
     type WatchStream = Watched;
 
-    async fn check(
-        &self,
-        _: Request<HealthCheckRequest>,
-    ) -> Result<Response<HealthCheckResponse>, Status> {
+    async fn check(&self, _: Request<HealthCheckRequest>) -> Result<Response<HealthCheckResponse>, Status> {
         self.answer().map(Response::new)
     }
 
@@ -76,9 +73,7 @@ macro_rules! channel_to {
 /// A client behind a breaker, as a macro because its type has no short name.
 macro_rules! guarded {
     ($channel:expr, $breaker:expr) => {
-        HealthClient::new(
-            ServiceBuilder::new().layer(BreakerLayer::grpc($breaker.clone())).service($channel),
-        )
+        HealthClient::new(ServiceBuilder::new().layer(BreakerLayer::grpc($breaker.clone())).service($channel))
     };
 }
 

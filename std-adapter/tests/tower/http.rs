@@ -84,8 +84,7 @@ async fn a_refused_connection_is_a_failure() {
 #[tokio::test]
 async fn tower_https_classifiers_judge_as_its_users_know() {
     let (breaker, base) = (manual_breaker(), serve(app()).await);
-    let layer =
-        BreakerLayer::new(breaker.clone()).classify_http(ServerErrorsAsFailures::make_classifier());
+    let layer = BreakerLayer::new(breaker.clone()).classify_http(ServerErrorsAsFailures::make_classifier());
     let service = layer.layer(client());
     for (path, then) in [("/status/404", Phase::Closed), ("/status/500", Phase::Open)] {
         let response = service.clone().oneshot(request(&base, path)).await.unwrap();
@@ -95,9 +94,7 @@ async fn tower_https_classifiers_judge_as_its_users_know() {
 }
 
 /// What a body that breaks off does to a breaker with this layer.
-async fn after_a_cut_body<J>(
-    layer: impl FnOnce(SharedBreaker) -> BreakerLayer<SharedBreaker, J>,
-) -> Phase
+async fn after_a_cut_body<J>(layer: impl FnOnce(SharedBreaker) -> BreakerLayer<SharedBreaker, J>) -> Phase
 where
     J: nanobreaker::tower::Judge<Request<Empty<Bytes>>> + Clone,
     J::Call: nanobreaker::tower::JudgeCall<
@@ -134,9 +131,7 @@ async fn a_body_that_breaks_off_counts_only_where_bodies_are_judged() {
     let bodies = after_a_cut_body(|breaker| BreakerLayer::http(breaker).until_body_ends()).await;
     assert_eq!(bodies, Phase::Open);
     let by_tower_http = after_a_cut_body(|breaker| {
-        BreakerLayer::new(breaker)
-            .classify_http(ServerErrorsAsFailures::make_classifier())
-            .until_body_ends()
+        BreakerLayer::new(breaker).classify_http(ServerErrorsAsFailures::make_classifier()).until_body_ends()
     });
     assert_eq!(by_tower_http.await, Phase::Open);
 }

@@ -86,8 +86,7 @@ async fn a_service_that_is_ready_and_never_called_holds_no_probes_place() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_gives_the_probes_place_back() {
     let breaker = breaker();
-    let mut service =
-        BreakerLayer::new(breaker.clone()).layer_fn(|()| pending::<Result<(), Infallible>>());
+    let mut service = BreakerLayer::new(breaker.clone()).layer_fn(|()| pending::<Result<(), Infallible>>());
     ready_to_probe(&breaker).await;
     let mut unpolled = Some(service.ready().await.unwrap().call(()));
     assert_eq!(breaker.snapshot().in_flight, 1);

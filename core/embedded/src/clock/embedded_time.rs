@@ -115,10 +115,7 @@ mod tests {
                 const SCALING_FACTOR: Fraction = Fraction::new(1, 1_000_000);
 
                 fn try_now(&self) -> Result<Instant<Self>, embedded_time::clock::Error> {
-                    self.ticks
-                        .get()
-                        .map(Instant::new)
-                        .ok_or(embedded_time::clock::Error::NotRunning)
+                    self.ticks.get().map(Instant::new).ok_or(embedded_time::clock::Error::NotRunning)
                 }
             }
         };

@@ -128,12 +128,7 @@ mod hal {
             within(self.limit_us, &mut self.delay, call).await
         }
 
-        async fn write_read(
-            &mut self,
-            address: A,
-            write: &[u8],
-            read: &mut [u8],
-        ) -> Result<(), Self::Error> {
+        async fn write_read(&mut self, address: A, write: &[u8], read: &mut [u8]) -> Result<(), Self::Error> {
             let call = self.inner.write_read(address, write, read);
             within(self.limit_us, &mut self.delay, call).await
         }
@@ -163,10 +158,7 @@ mod hal {
     }
 
     impl<W: Copy + 'static, T: spi::SpiDevice<W>, D: DelayNs> spi::SpiDevice<W> for Bounded<T, D> {
-        async fn transaction(
-            &mut self,
-            operations: &mut [spi::Operation<'_, W>],
-        ) -> Result<(), Self::Error> {
+        async fn transaction(&mut self, operations: &mut [spi::Operation<'_, W>]) -> Result<(), Self::Error> {
             let call = self.inner.transaction(operations);
             within(self.limit_us, &mut self.delay, call).await
         }

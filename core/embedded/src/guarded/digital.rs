@@ -3,9 +3,7 @@
 //! A chip's own pins never fail, and guarding them would only cost. Waiting for an edge
 //! (`embedded-hal-async`'s `Wait`) is not guarded: an edge that does not come is no answer.
 
-use embedded_hal::digital::{
-    Error, ErrorKind, ErrorType, InputPin, OutputPin, PinState, StatefulOutputPin,
-};
+use embedded_hal::digital::{Error, ErrorKind, ErrorType, InputPin, OutputPin, PinState, StatefulOutputPin};
 
 use super::{CircuitBreaker, Guarded, GuardedError, Policy, Recover};
 

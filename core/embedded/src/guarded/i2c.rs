@@ -1,8 +1,6 @@
 //! I²C, blocking and async.
 
-use embedded_hal::i2c::{
-    AddressMode, Error, ErrorKind, ErrorType, I2c, NoAcknowledgeSource, Operation,
-};
+use embedded_hal::i2c::{AddressMode, Error, ErrorKind, ErrorType, I2c, NoAcknowledgeSource, Operation};
 
 #[cfg(feature = "embedded-hal-async")]
 use super::RecoverAsync;
@@ -33,9 +31,9 @@ impl<E: Error> Policy<E> for AddressNackIsNormal {
     #[inline]
     fn judge(&mut self, error: &E) -> Outcome {
         match error.kind() {
-            ErrorKind::NoAcknowledge(
-                NoAcknowledgeSource::Address | NoAcknowledgeSource::Unknown,
-            ) => Outcome::Ignored,
+            ErrorKind::NoAcknowledge(NoAcknowledgeSource::Address | NoAcknowledgeSource::Unknown) => {
+                Outcome::Ignored
+            }
             _ => Outcome::Failure,
         }
     }
@@ -79,11 +77,7 @@ where
     }
 
     #[inline]
-    fn transaction(
-        &mut self,
-        address: A,
-        operations: &mut [Operation<'_>],
-    ) -> Result<(), Self::Error> {
+    fn transaction(&mut self, address: A, operations: &mut [Operation<'_>]) -> Result<(), Self::Error> {
         guarded_call!(self, address, self.enter(), |bus| bus.transaction(address, operations))
     }
 }
@@ -103,27 +97,16 @@ where
     }
 
     async fn write(&mut self, address: A, write: &[u8]) -> Result<(), Self::Error> {
-        guarded_call!(self, address, self.enter_async().await, |bus| bus
-            .write(address, write)
-            .await)
+        guarded_call!(self, address, self.enter_async().await, |bus| bus.write(address, write).await)
     }
 
-    async fn write_read(
-        &mut self,
-        address: A,
-        write: &[u8],
-        read: &mut [u8],
-    ) -> Result<(), Self::Error> {
+    async fn write_read(&mut self, address: A, write: &[u8], read: &mut [u8]) -> Result<(), Self::Error> {
         guarded_call!(self, address, self.enter_async().await, |bus| bus
             .write_read(address, write, read)
             .await)
     }
 
-    async fn transaction(
-        &mut self,
-        address: A,
-        operations: &mut [Operation<'_>],
-    ) -> Result<(), Self::Error> {
+    async fn transaction(&mut self, address: A, operations: &mut [Operation<'_>]) -> Result<(), Self::Error> {
         guarded_call!(self, address, self.enter_async().await, |bus| bus
             .transaction(address, operations)
             .await)

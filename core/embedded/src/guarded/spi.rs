@@ -76,10 +76,7 @@ where
     P: Policy<T::Error>,
     R: RecoverAsync<T, T::Error>,
 {
-    async fn transaction(
-        &mut self,
-        operations: &mut [Operation<'_, D>],
-    ) -> Result<(), Self::Error> {
+    async fn transaction(&mut self, operations: &mut [Operation<'_, D>]) -> Result<(), Self::Error> {
         let call = self.enter_async().await?;
         let answer = self.inner.transaction(operations).await;
         call.end(&mut self.policy, answer)

@@ -139,8 +139,7 @@ fn a_ramp_goes_on_where_it_was() {
 
 #[test]
 fn the_time_since_closing_and_the_streak_are_kept() {
-    let settings =
-        |relapse| in_a_row(1, opening(1_024).max_open_ms(8_192).relapse_within_ms(relapse));
+    let settings = |relapse| in_a_row(1, opening(1_024).max_open_ms(8_192).relapse_within_ms(relapse));
     for (relapse, streak) in [(4_096, 1), (512, 0)] {
         let clock = ManualClock::new(0);
         let breaker = live(&settings(1_024), &clock);
@@ -184,10 +183,8 @@ fn a_wrong_setting_is_named_and_changes_nothing() {
 
 #[test]
 fn a_window_for_slow_calls_needs_room() {
-    let settings = Settings {
-        slow_window: Some(WindowSettings::Consecutive { threshold: 2 }),
-        ..Settings::DEFAULT
-    };
+    let settings =
+        Settings { slow_window: Some(WindowSettings::Consecutive { threshold: 2 }), ..Settings::DEFAULT };
     let error = Adjustable::<5>::new(&settings).unwrap_err();
     assert_eq!(error.field(), "slow_window");
 }

@@ -60,11 +60,8 @@ fn backoff_doubles_and_saturates_at_its_cap() {
 #[test]
 fn backoff_never_overflows() {
     for open_for in [1, 3, 1_000, u64::from(MAX_SPAN_MS)] {
-        let config = Config::builder()
-            .open_for_ms(open_for)
-            .max_open_ms(u64::from(MAX_SPAN_MS))
-            .build()
-            .unwrap();
+        let config =
+            Config::builder().open_for_ms(open_for).max_open_ms(u64::from(MAX_SPAN_MS)).build().unwrap();
         for streak in 0..=15 {
             let expected = (open_for << streak).min(u64::from(MAX_SPAN_MS));
             assert_eq!(u64::from(config.open_span(streak).ms()), expected);

@@ -160,9 +160,6 @@ mod tests {
     #[test]
     fn the_minimum_can_not_exceed_the_size() {
         assert!(CallsRule::new(10, Rate::percent(50).min_calls(10), 1).is_ok());
-        assert_eq!(
-            CallsRule::new(10, Rate::percent(50).min_calls(11), 1).unwrap_err().field(),
-            "min_calls"
-        );
+        assert_eq!(CallsRule::new(10, Rate::percent(50).min_calls(11), 1).unwrap_err().field(), "min_calls");
     }
 }

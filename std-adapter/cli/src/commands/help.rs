@@ -16,9 +16,8 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Result<String, Failure
 pub(crate) fn manual() -> Result<String, Failure> {
     let mut page = Vec::new();
     let command = Arguments::command();
-    let mut write = |command: clap::Command| {
-        clap_mangen::Man::new(command).render(&mut page).map_err(Failure::Print)
-    };
+    let mut write =
+        |command: clap::Command| clap_mangen::Man::new(command).render(&mut page).map_err(Failure::Print);
     write(command.clone())?;
     for part in command.get_subcommands().filter(|part| part.get_name() != "help") {
         let name = format!("nanobreaker-{}", part.get_name());

@@ -43,9 +43,7 @@ pub(crate) fn check(logs: &Logs, notes: &Notes) -> Result<(), Failure> {
     }
     notes.check_shares()?;
     match &logs.key_field {
-        Some(name) if notes.keys.len() > 0 && notes.keys.all_missing() => {
-            Err(Failure::NoKey(name.clone()))
-        }
+        Some(name) if notes.keys.len() > 0 && notes.keys.all_missing() => Err(Failure::NoKey(name.clone())),
         _ => Ok(()),
     }
 }

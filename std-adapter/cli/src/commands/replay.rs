@@ -24,10 +24,8 @@ pub(crate) fn replay(arguments: &Replay) -> Result<String, Failure> {
         configurations.push((path.display().to_string(), Configuration::load(path)?));
     }
     let (mut ordered, progress) = logs::open(&arguments.logs, usize::MAX)?;
-    let (names, mut players): (Vec<_>, Vec<_>) = configurations
-        .into_iter()
-        .map(|(name, configuration)| (name, Player::new(configuration)))
-        .unzip();
+    let (names, mut players): (Vec<_>, Vec<_>) =
+        configurations.into_iter().map(|(name, configuration)| (name, Player::new(configuration))).unzip();
     if arguments.timeline.is_some()
         && let Some(first) = players.first_mut()
     {

@@ -13,8 +13,7 @@ use crate::reading::Notes;
 use crate::replaying::Played;
 use crate::report::{self, Choice, OfKey, Tuned};
 use crate::tuning::{
-    Parts, Score, Survey, Verdict, asked, best, best_in, candidates, gain, most_keys, openings,
-    play_all,
+    Parts, Score, Survey, Verdict, asked, best, best_in, candidates, gain, most_keys, openings, play_all,
 };
 
 /// A choice is another one only if it saves so many per cent of the bad calls more.
@@ -52,8 +51,7 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
     logs::check(&logs, notes)?;
     tried.pop();
     let of_default = played.pop();
-    let span_us =
-        of_default.as_ref().and_then(|one| one.span_us).ok_or_else(|| logs::no_calls(notes))?;
+    let span_us = of_default.as_ref().and_then(|one| one.span_us).ok_or_else(|| logs::no_calls(notes))?;
     let is_split = split_us.is_some();
     let parts: Vec<Parts> = played.iter().map(Parts::of).collect();
     let seconds = span_us.1.abs_diff(span_us.0) as f64 / 1e6;

@@ -77,8 +77,7 @@ mod tests {
         assert!(check(&deep, false).unwrap_err().contains("deeper"));
         let deep: String = (0..100).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
         assert!(check(&deep, true).unwrap_err().contains("deeper"));
-        let catalogue =
-            "breakers:\n  payments:\n    window: {kind: consecutive}\n    open_for: 5s\n";
+        let catalogue = "breakers:\n  payments:\n    window: {kind: consecutive}\n    open_for: 5s\n";
         assert_eq!(check(catalogue, true), Ok(()));
     }
 }

@@ -37,12 +37,9 @@ impl Configuration {
     /// Reads and checks a file.
     pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
         let shown = path.display().to_string();
-        let text =
-            bounds::text(path).map_err(|error| Failure::File { path: shown.clone(), error })?;
-        let read = |problem: String| Failure::Syntax {
-            path: shown.clone(),
-            problem: problem.trim_end().to_owned(),
-        };
+        let text = bounds::text(path).map_err(|error| Failure::File { path: shown.clone(), error })?;
+        let read =
+            |problem: String| Failure::Syntax { path: shown.clone(), problem: problem.trim_end().to_owned() };
         let format = Format::of(path);
         bounds::check(&text, format == Format::Yaml).map_err(read)?;
         let tables: BTreeMap<String, IgnoredAny> = format.parse(&text).map_err(read)?;

@@ -25,8 +25,7 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
             put("enforcing_consecutive_5xx", "0".into());
             put("enforcing_success_rate", "0".into());
             notes.push(
-                "a window that slides: Envoy looks at the calls of one interval after the other"
-                    .to_owned(),
+                "a window that slides: Envoy looks at the calls of one interval after the other".to_owned(),
             );
         }
     }
@@ -35,8 +34,7 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
     put("max_ejection_time", seconds(full.max_open()));
     put("max_ejection_percent", "100".into());
     notes.push(
-        "probes: a host comes back with all its calls, and backoff grows by steps, not by two"
-            .to_owned(),
+        "probes: a host comes back with all its calls, and backoff grows by steps, not by two".to_owned(),
     );
     text
 }

@@ -19,9 +19,7 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
     put("metrics.rollingStats.timeInMilliseconds", span_ms.to_string());
     put("metrics.rollingStats.numBuckets", buckets.to_string());
     match full.hung_after.or(full.slow_after) {
-        Some(limit) => {
-            put("execution.isolation.thread.timeoutInMilliseconds", limit.as_millis().to_string())
-        }
+        Some(limit) => put("execution.isolation.thread.timeoutInMilliseconds", limit.as_millis().to_string()),
         None => put("execution.timeout.enabled", "false".into()),
     }
     if full.config.max_probes() > 1 || full.config.probe_successes() > 1 {

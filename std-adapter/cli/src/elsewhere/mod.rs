@@ -143,8 +143,7 @@ impl Rule {
         match self.over {
             Over::Time { span, buckets } => (span, buckets),
             Over::Calls(size) => {
-                let seconds =
-                    (f64::from(size) / self.calls_per_second.max(1e-3)).clamp(1.0, 3_600.0);
+                let seconds = (f64::from(size) / self.calls_per_second.max(1e-3)).clamp(1.0, 3_600.0);
                 notes.push(format!(
                     "a window of the last {size} calls: one of {seconds:.0} s has as many at the log's \
                      rate"

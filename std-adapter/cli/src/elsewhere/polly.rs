@@ -16,8 +16,7 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
     let mut put = |name: &str, value: String| {
         let _ = writeln!(text, "    {name} = {value},");
     };
-    let millis =
-        |time: Duration| format!("TimeSpan.FromMilliseconds({})", time.max(LEAST).as_millis());
+    let millis = |time: Duration| format!("TimeSpan.FromMilliseconds({})", time.max(LEAST).as_millis());
     put("FailureRatio", format!("{:.2}", f64::from(rule.percent) / 100.0));
     put("MinimumThroughput", rule.min_calls.max(LEAST_CALLS).to_string());
     put("SamplingDuration", millis(span));
@@ -32,9 +31,7 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
                 first.as_millis()
             ),
         );
-        notes.push(
-            "max_open: the generator's FailureCount counts failures, not trips in a row".to_owned(),
-        );
+        notes.push("max_open: the generator's FailureCount counts failures, not trips in a row".to_owned());
     } else {
         put("BreakDuration", millis(full.open_for()));
     }

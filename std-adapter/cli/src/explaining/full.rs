@@ -92,17 +92,13 @@ fn failed(window: &PartialWindow) -> Judges {
             threshold: window.threshold.unwrap_or_default(),
             within: window.within.unwrap_or_default(),
         },
-        WindowKind::Consecutive => {
-            Judges::Consecutive { threshold: window.threshold.unwrap_or_default() }
-        }
+        WindowKind::Consecutive => Judges::Consecutive { threshold: window.threshold.unwrap_or_default() },
         WindowKind::Cusum => Judges::Cusum {
             normal: percent(window.normal),
             broken: percent(window.broken),
             calls_per_false_trip: window.calls_per_false_trip.unwrap_or_default(),
         },
-        WindowKind::Calls | WindowKind::Time => {
-            rate(window, window.failure_rate.unwrap_or(Rate::percent(0)))
-        }
+        WindowKind::Calls | WindowKind::Time => rate(window, window.failure_rate.unwrap_or(Rate::percent(0))),
     }
 }
 

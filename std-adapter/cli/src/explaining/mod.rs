@@ -56,8 +56,7 @@ pub(crate) fn explain(
         Some(normal) => noise::noise(settings, &full, normal, surroundings.calls_per_second)?,
         None => None,
     };
-    let mut explained =
-        Explained { sentences: sentences(&full), traps: traps(&full, surroundings), noise };
+    let mut explained = Explained { sentences: sentences(&full), traps: traps(&full, surroundings), noise };
     if let Some(noise) = &noise {
         explained.sentences.push(noise::in_words(noise));
         explained.traps.extend(traps::noise(&full, noise));

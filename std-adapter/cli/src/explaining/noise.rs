@@ -6,9 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nanobreaker::{
-    Clock, ManualClock, Outcome, PartialSettings, Phase, SettingsError, SharedBreaker,
-};
+use nanobreaker::{Clock, ManualClock, Outcome, PartialSettings, Phase, SettingsError, SharedBreaker};
 
 use crate::explaining::{Full, Judges};
 
@@ -98,18 +96,12 @@ fn played(
     let calls_per_drawn = if only_failures { 1.0 / normal } else { 1.0 };
     let mut random = Random(7);
     let (mut at_s, mut drawn, mut trips) = (0.0, 0, 0);
-    while drawn < MOST_DRAWN
-        && f64::from(drawn) * calls_per_drawn < MOST_CALLS * 1e3
-        && trips < MOST_TRIPS
-    {
+    while drawn < MOST_DRAWN && f64::from(drawn) * calls_per_drawn < MOST_CALLS * 1e3 && trips < MOST_TRIPS {
         at_s += -(1.0 - random.unit()).ln() / drawn_per_second;
         drawn += 1;
         clock.0.set((at_s * 1e3) as u64);
-        let outcome = if only_failures || random.unit() < normal {
-            Outcome::Failure
-        } else {
-            Outcome::Success
-        };
+        let outcome =
+            if only_failures || random.unit() < normal { Outcome::Failure } else { Outcome::Success };
         if let Ok(token) = breaker.allow_token() {
             breaker.record(token, outcome);
         }

@@ -4,11 +4,8 @@ use super::*;
 
 fn explained(toml: &str, calls_per_second: Option<f64>, timeout_s: Option<u64>) -> Explained {
     let settings: PartialSettings = toml::from_str(toml).unwrap();
-    let surroundings = Surroundings {
-        calls_per_second,
-        normal: None,
-        timeout: timeout_s.map(Duration::from_secs),
-    };
+    let surroundings =
+        Surroundings { calls_per_second, normal: None, timeout: timeout_s.map(Duration::from_secs) };
     explain(&settings, &surroundings).unwrap()
 }
 
@@ -53,26 +50,17 @@ fn a_count_is_a_trap_where_traffic_is_heavy() {
 
 #[test]
 fn an_open_time_below_the_timeout_is_a_trap() {
-    assert_eq!(
-        settings_warned_of("open_for = '5s'\nprobe_lease = '1m'", None, Some(30)),
-        ["open_for"]
-    );
+    assert_eq!(settings_warned_of("open_for = '5s'\nprobe_lease = '1m'", None, Some(30)), ["open_for"]);
 }
 
 #[test]
 fn a_lease_below_the_timeout_is_a_trap() {
-    assert_eq!(
-        settings_warned_of("open_for = '1m'\nprobe_lease = '5s'", None, Some(30)),
-        ["probe_lease"]
-    );
+    assert_eq!(settings_warned_of("open_for = '1m'\nprobe_lease = '5s'", None, Some(30)), ["probe_lease"]);
 }
 
 #[test]
 fn what_never_happens_is_a_trap() {
-    assert_eq!(
-        settings_warned_of("slow_after = '8s'\nhung_after = '5s'", None, None),
-        ["slow_after"]
-    );
+    assert_eq!(settings_warned_of("slow_after = '8s'\nhung_after = '5s'", None, None), ["slow_after"]);
 }
 
 /// The setting that is warned of, settings that fall into the trap and some that nearly do, calls per
@@ -88,8 +76,7 @@ fn every_trap_is_warned_of_and_its_neighbour_is_not() {
              min_calls = {min_calls} }}"
         )
     };
-    let failures =
-        |threshold: u32| format!("window = {{ threshold = {threshold}, within = '5s' }}");
+    let failures = |threshold: u32| format!("window = {{ threshold = {threshold}, within = '5s' }}");
     let consecutive =
         |threshold: u32| format!("window = {{ kind = 'consecutive', threshold = {threshold} }}");
     let buckets = |number: u32| format!("window = {{ kind = 'time', buckets = {number} }}");
@@ -130,13 +117,7 @@ fn every_trap_is_warned_of_and_its_neighbour_is_not() {
             Some(100.0),
             None,
         ),
-        (
-            "probe_successes",
-            "probe_successes = 3",
-            "probe_successes = 3\nmax_probes = 3",
-            None,
-            Some(5),
-        ),
+        ("probe_successes", "probe_successes = 3", "probe_successes = 3\nmax_probes = 3", None, Some(5)),
         (
             "probe_successes",
             "probe_successes = 30\nwindow = { threshold = 2 }",
@@ -172,22 +153,19 @@ fn any_window() -> impl Strategy<Value = nanobreaker::PartialWindow> {
     use nanobreaker::WindowKind::{Calls, Consecutive, Cusum, Failures, Time};
     let number = || prop::option::of(prop_oneof![0..70u32, any::<u32>()]);
     let span = || prop::option::of(prop_oneof![0..20_000u64, any::<u64>()]);
-    let kind =
-        prop::option::of(prop::sample::select(vec![Failures, Consecutive, Calls, Time, Cusum]));
+    let kind = prop::option::of(prop::sample::select(vec![Failures, Consecutive, Calls, Time, Cusum]));
     let rates = (number(), number());
     (kind, number(), number(), number(), span(), span(), rates).prop_map(
-        |(kind, threshold, size, min_calls, within, span, (percent, slow))| {
-            nanobreaker::PartialWindow {
-                kind,
-                threshold,
-                within: within.map(Duration::from_millis),
-                size,
-                span: span.map(Duration::from_millis),
-                failure_rate: percent.map(nanobreaker::Rate::percent),
-                slow_rate: slow.map(nanobreaker::Rate::percent),
-                min_calls,
-                ..Default::default()
-            }
+        |(kind, threshold, size, min_calls, within, span, (percent, slow))| nanobreaker::PartialWindow {
+            kind,
+            threshold,
+            within: within.map(Duration::from_millis),
+            size,
+            span: span.map(Duration::from_millis),
+            failure_rate: percent.map(nanobreaker::Rate::percent),
+            slow_rate: slow.map(nanobreaker::Rate::percent),
+            min_calls,
+            ..Default::default()
         },
     )
 }

@@ -46,9 +46,7 @@ pub(super) fn sentences(full: &Full) -> Vec<String> {
         ));
     }
     if full.config.latch() {
-        sentences.push(
-            "A trip latches: every call is rejected until an operator resets the breaker.".into(),
-        );
+        sentences.push("A trip latches: every call is rejected until an operator resets the breaker.".into());
         return sentences;
     }
     sentences.push(opens(full));
@@ -101,10 +99,7 @@ fn probes(full: &Full) -> String {
 }
 
 fn lease(full: &Full) -> String {
-    format!(
-        "Where none of those calls comes back for {}, it opens again too.",
-        time(full.probe_lease())
-    )
+    format!("Where none of those calls comes back for {}, it opens again too.", time(full.probe_lease()))
 }
 
 fn closes(full: &Full) -> String {

@@ -137,8 +137,7 @@ mod tests {
     use super::*;
 
     fn blocks(bytes: Vec<u8>) -> Vec<Block> {
-        let mut blocks =
-            Blocks::new(Source { reader: Box::new(io::Cursor::new(bytes)), packed: None });
+        let mut blocks = Blocks::new(Source { reader: Box::new(io::Cursor::new(bytes)), packed: None });
         let mut all = Vec::new();
         while let Some(block) = blocks.next_block().unwrap() {
             all.push(block);

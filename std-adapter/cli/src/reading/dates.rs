@@ -135,9 +135,8 @@ fn iso_date(date: &[u8; 10]) -> Option<(i16, i8, i8)> {
     Some((year as i16, two(m1, m0)? as i8, two(d1, d0)? as i8))
 }
 
-const MONTHS: [&[u8; 3]; 12] = [
-    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
-];
+const MONTHS: [&[u8; 3]; 12] =
+    [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
 
 fn common_date(date: &[u8; 11]) -> Option<(i16, i8, i8)> {
     let [d1, d0, b'/', a, b, c, b'/', y3, y2, y1, y0] = *date else {

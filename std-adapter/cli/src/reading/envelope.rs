@@ -30,8 +30,7 @@ struct Docker<'a> {
 }
 
 /// In the order in which they are looked for.
-const ALL: [Envelope; 4] =
-    [Envelope::Docker, Envelope::Cri, Envelope::Syslog5424, Envelope::Syslog3164];
+const ALL: [Envelope; 4] = [Envelope::Docker, Envelope::Cri, Envelope::Syslog5424, Envelope::Syslog3164];
 
 impl Envelope {
     /// What most of these lines are in.
@@ -118,10 +117,8 @@ fn old_syslog(line: &str) -> Option<&str> {
     };
     let (_host, rest) = rest.split_once(' ')?;
     let (tag, message) = rest.split_once(':')?;
-    let is_tag = !tag.is_empty()
-        && tag.len() <= 64
-        && !tag.contains([' ', '"', '=', '{'])
-        && message.starts_with(' ');
+    let is_tag =
+        !tag.is_empty() && tag.len() <= 64 && !tag.contains([' ', '"', '=', '{']) && message.starts_with(' ');
     is_tag.then(|| message.get(1..)).flatten()
 }
 
@@ -171,10 +168,8 @@ mod tests {
 
     #[test]
     fn a_line_is_taken_out_of_what_stands_around_it() {
-        let line =
-            r#"192.0.2.7 - - [01/Mar/2026:12:00:06 +0000] "GET / HTTP/1.1" 200 1 "-" "a: b""#;
-        let docker =
-            serde_json::json!({"log": format!("{line}\n"), "stream": "stdout", "time": "x"});
+        let line = r#"192.0.2.7 - - [01/Mar/2026:12:00:06 +0000] "GET / HTTP/1.1" 200 1 "-" "a: b""#;
+        let docker = serde_json::json!({"log": format!("{line}\n"), "stream": "stdout", "time": "x"});
         for (expected, text) in [
             (Envelope::Docker, docker.to_string()),
             (Envelope::Cri, format!("2026-03-01T12:00:06.689300000Z stdout F {line}")),
@@ -182,10 +177,7 @@ mod tests {
             (Envelope::Syslog3164, format!("Mar 11 12:00:06 web1 nginx[12]: {line}")),
             (Envelope::Syslog3164, format!("2026-03-01T12:00:06.123456+00:00 web1 nginx: {line}")),
             (Envelope::Syslog5424, format!("<190>1 2026-03-01T12:00:06Z web1 nginx 12 - - {line}")),
-            (
-                Envelope::Syslog5424,
-                format!(r#"<190>1 - web1 nginx 12 - [a b="c\]"][d e="f"] {line}"#),
-            ),
+            (Envelope::Syslog5424, format!(r#"<190>1 - web1 nginx 12 - [a b="c\]"][d e="f"] {line}"#)),
         ] {
             assert_eq!(opened(&text), Some((expected, line.to_owned())), "{text}");
         }

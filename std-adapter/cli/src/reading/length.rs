@@ -33,17 +33,9 @@ mod tests {
 
     #[test]
     fn every_way_to_write_one_duration_comes_to_the_same() {
-        for text in [
-            "71ms",
-            "0.071s",
-            "71000us",
-            "71000µs",
-            "71000μs",
-            "71000000ns",
-            "PT0.071S",
-            "71 ms",
-            "pt0.071s",
-        ] {
+        for text in
+            ["71ms", "0.071s", "71000us", "71000µs", "71000μs", "71000000ns", "PT0.071S", "71 ms", "pt0.071s"]
+        {
             assert_eq!(micros(text), Some(71_000), "{text}");
         }
         assert_eq!(micros("1m10.5s"), Some(70_500_000));

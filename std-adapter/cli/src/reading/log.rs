@@ -67,11 +67,7 @@ pub(crate) struct Log {
 
 impl Log {
     /// Opens a log and finds out how it is to be read.
-    pub(crate) fn open(
-        path: &str,
-        reading: &Reading,
-        progress: &ProgressBar,
-    ) -> Result<Self, ReadError> {
+    pub(crate) fn open(path: &str, reading: &Reading, progress: &ProgressBar) -> Result<Self, ReadError> {
         let open_error = |error| ReadError::Open { path: path.to_owned(), error };
         let source = source::open(path, progress).map_err(open_error)?;
         let packed = source.packed;

@@ -79,11 +79,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    pub(crate) fn record(
-        self,
-        columns: &Columns,
-        dates: &mut Dates,
-    ) -> Result<Record<'a>, Malformed> {
+    pub(crate) fn record(self, columns: &Columns, dates: &mut Dates) -> Result<Record<'a>, Malformed> {
         let missing = |field: &str| Malformed::field(field, "missing");
         if let Some(field) = self.twice {
             // Whoever can add to a line could choose which of them counts.

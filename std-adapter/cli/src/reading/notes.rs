@@ -73,8 +73,7 @@ impl Notes {
         match self.max_malformed {
             MaxMalformed::Count(limit) if self.skipped.malformed > limit => {
                 // The first one that is one too many, as far as they are known one by one.
-                let known =
-                    block.shown.last().map(|(line, why)| (log.lines - block.lines + line, why));
+                let known = block.shown.last().map(|(line, why)| (log.lines - block.lines + line, why));
                 let exact = self.skipped.malformed - limit;
                 let index = (block.malformed - exact) as usize;
                 let (line, why) = match block.shown.get(index) {
@@ -107,8 +106,7 @@ impl Notes {
         let MaxMalformed::Share(percent) = self.max_malformed else {
             return Ok(());
         };
-        let is_too_much =
-            |log: &&LogNotes| log.malformed as f64 > log.counted as f64 * percent / 100.0;
+        let is_too_much = |log: &&LogNotes| log.malformed as f64 > log.counted as f64 * percent / 100.0;
         match self.logs.iter().find(is_too_much) {
             None => Ok(()),
             Some(log) => Err(ReadError::TooLargeShare {

@@ -72,9 +72,7 @@ impl Number {
 
     pub(crate) fn approximately(self) -> f64 {
         match self {
-            Self::Decimal { mantissa, places } => {
-                mantissa as f64 / 10_f64.powi(places.min(400) as i32)
-            }
+            Self::Decimal { mantissa, places } => mantissa as f64 / 10_f64.powi(places.min(400) as i32),
             Self::Float(number) => number,
         }
     }

@@ -291,8 +291,7 @@ impl Ordered {
             notes.begin(&log);
             logs.push(Sorted::new(log, number, window));
         }
-        let mut ordered =
-            Self { logs, heads: BinaryHeap::new(), between, notes, last_us: i64::MIN };
+        let mut ordered = Self { logs, heads: BinaryHeap::new(), between, notes, last_us: i64::MIN };
         if ordered.logs.len() > 1 {
             for index in 0..ordered.logs.len() {
                 ordered.refill(index)?;

@@ -59,12 +59,10 @@ pub(crate) struct Rules {
 
 /// What fails and what was given up where the arguments don't say, of HTTP: 0 is what Envoy writes where
 /// there was no answer, 499 is nginx's and 460 AWS's for a caller that went away.
-const HTTP: (&[RangeInclusive<u16>], &[RangeInclusive<u16>]) =
-    (&[0..=0, 500..=599], &[460..=460, 499..=499]);
+const HTTP: (&[RangeInclusive<u16>], &[RangeInclusive<u16>]) = (&[0..=0, 500..=599], &[460..=460, 499..=499]);
 /// The same of gRPC: unknown, deadline exceeded, resource exhausted, internal, unavailable, data loss;
 /// cancelled.
-const GRPC: (&[RangeInclusive<u16>], &[RangeInclusive<u16>]) =
-    (&[2..=2, 4..=4, 8..=8, 13..=15], &[1..=1]);
+const GRPC: (&[RangeInclusive<u16>], &[RangeInclusive<u16>]) = (&[2..=2, 4..=4, 8..=8, 13..=15], &[1..=1]);
 
 impl Rules {
     /// With nothing left open, for the statuses of HTTP or of gRPC.

@@ -37,11 +37,8 @@ pub(crate) struct Source {
 
 /// The log at this path; `-` is standard input. What is read moves `progress` on.
 pub(crate) fn open(path: &str, progress: &ProgressBar) -> io::Result<Source> {
-    let bytes: Box<dyn Read + Send> = if path == "-" {
-        Box::new(io::stdin())
-    } else {
-        Box::new(progress.wrap_read(File::open(path)?))
-    };
+    let bytes: Box<dyn Read + Send> =
+        if path == "-" { Box::new(io::stdin()) } else { Box::new(progress.wrap_read(File::open(path)?)) };
     let mut reader = BufReader::with_capacity(BUFFER, bytes);
     let start = reader.fill_buf()?;
     // Rotated logs may be several compressed parts, one after the other: both read all of them.

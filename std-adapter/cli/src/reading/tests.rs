@@ -96,8 +96,7 @@ fn asked(text: &str) -> String {
 
 #[test]
 fn json_lines_are_read_by_the_names_of_their_fields() {
-    let line =
-        r#"{"more":{"ts":[1,{}]},"ts":1767225600.5,"status":503,"duration_ms":1.5,"key":"pay"}"#;
+    let line = r#"{"more":{"ts":[1,{}]},"ts":1767225600.5,"status":503,"duration_ms":1.5,"key":"pay"}"#;
     let expected = (T + 500_000, 1_500, Outcome::Failure, "pay");
     assert_eq!(one(&read(line)), expected);
     let line = r#"{"ts":"2026-01-01T00:00:00Z","ok":true,"status":500,"duration_s":"2"}"#;
@@ -122,10 +121,7 @@ fn names_may_be_paths_into_objects() {
 fn json_that_is_wrong_is_refused_by_column_or_field() {
     let cases = [
         (r#"{"ts":1,"status":200"#.to_owned() + "\n", "column 20: "),
-        (
-            r#"{"ts":1,"status":200,"duration_ms":1} x"#.to_owned() + "\n",
-            "column 39: trailing characters",
-        ),
+        (r#"{"ts":1,"status":200,"duration_ms":1} x"#.to_owned() + "\n", "column 39: trailing characters"),
         ("[{}]\n".to_owned(), "column 0: invalid type: sequence, expected an object"),
         (r#"{"ts":1,"duration_ms":1}"#.to_owned() + "\n", "field `status` or `ok`: missing"),
         (r#"{"ts":1,"ok":true}"#.to_owned() + "\n", "field `duration_ms` or `duration_s`: missing"),
@@ -186,17 +182,11 @@ fn combined_logs_of_nginx_end_with_seconds_and_are_written_at_the_end() {
 #[test]
 fn what_a_client_chooses_is_never_a_duration() {
     let line = |user: &str, request: &str, agent: &str| {
-        format!(
-            "::1 - {user} [01/Jan/2026:00:00:00 +0000] \"{request}\" 200 1 \"-\" \"{agent}\" 0.010"
-        )
+        format!("::1 - {user} [01/Jan/2026:00:00:00 +0000] \"{request}\" 200 1 \"-\" \"{agent}\" 0.010")
     };
     for (user, request, agent) in [
         ("a 9.000 [b", "GET / HTTP/1.1", "-"),
-        (
-            r"x [01/Jan/2020:00:00:00 +0000] \x22GET / HTTP/1.1\x22 200 1 9.000",
-            "GET / HTTP/1.1",
-            "-",
-        ),
+        (r"x [01/Jan/2020:00:00:00 +0000] \x22GET / HTTP/1.1\x22 200 1 9.000", "GET / HTTP/1.1", "-"),
         ("-", "GET / 9.000 rt=9.000 HTTP/1.1", "9.000"),
         ("-", "GET / HTTP/1.1", r#"rt=9.000 \" 9.000"#),
         ("-", r#"\" 9.000 \""#, "-"),
@@ -211,9 +201,8 @@ fn what_a_client_chooses_is_never_a_duration() {
 
 #[test]
 fn a_line_with_another_number_of_words_is_malformed() {
-    let line = |tail: &str| {
-        format!("::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /\" 200 1 \"-\" \"-\" {tail}\n")
-    };
+    let line =
+        |tail: &str| format!("::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /\" 200 1 \"-\" \"-\" {tail}\n");
     let text = line("0.010").repeat(3) + &line("9.000 0.010");
     let read = read(&text);
     assert_eq!(read.calls.len(), 3);
@@ -222,9 +211,8 @@ fn a_line_with_another_number_of_words_is_malformed() {
 
 #[test]
 fn an_upstreams_time_is_known_by_its_gaps_and_lists() {
-    let line = |tail: &str| {
-        format!("::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /\" 200 1 \"-\" \"-\" {tail}\n")
-    };
+    let line =
+        |tail: &str| format!("::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /\" 200 1 \"-\" \"-\" {tail}\n");
     for other in ["-", "0.001, 0.002", "0.001 : 0.002"] {
         let text = line("0.008 0.010") + &line(&format!("{other} 0.010"));
         assert_eq!(read(&text).calls[0].duration_us(), 10_000, "{other}");
@@ -312,8 +300,8 @@ fn spans_of_other_kinds_are_no_calls() {
             r#"{{"name":"GET","kind":{kind},"startTimeUnixNano":"1767225600000000000","endTimeUnixNano":"1767225600007000000","attributes":[{{"key":"server.address","value":{{"stringValue":"pay"}}}}],"status":{code}}}"#
         )
     };
-    let text = [span("3", r#"{"code":2}"#), span("2", "{}"), span(r#""SPAN_KIND_INTERNAL""#, "{}")]
-        .join("\n");
+    let text =
+        [span("3", r#"{"code":2}"#), span("2", "{}"), span(r#""SPAN_KIND_INTERNAL""#, "{}")].join("\n");
     let read = read_keyed("server.address", &text);
     assert_eq!(one(&read), (T, 7_000, Outcome::Failure, "pay"));
     assert_eq!(read.skipped.other_spans, 2);
@@ -338,9 +326,7 @@ fn fields_that_change_within_a_file_are_followed() {
 fn two_fields_that_may_be_the_duration_are_asked_for() {
     let line = r#"{"ts":1,"status":200,"duration_ms":5,"latency":"6ms"}"#;
     let question = asked(line);
-    for words in
-        ["duration_ms = 5   <- may be", "latency = \"6ms\"   <- may be", "--duration-field"]
-    {
+    for words in ["duration_ms = 5   <- may be", "latency = \"6ms\"   <- may be", "--duration-field"] {
         assert!(question.contains(words), "{question}");
     }
     let nested = r#"{"ts":1,"status":200,"duration_ms":5,"headers":{"latency":"6ms"}}"#;

@@ -83,12 +83,7 @@ impl<'a> Value<'a> {
     /// A point in time, in microseconds since the epoch: a number, whose unit is told by its size
     /// unless it is given, or a text as in ISO 8601 or the common log format.
     #[inline]
-    pub(crate) fn time(
-        &self,
-        field: &str,
-        unit: Option<Unit>,
-        dates: &mut Dates,
-    ) -> Result<i64, Malformed> {
+    pub(crate) fn time(&self, field: &str, unit: Option<Unit>, dates: &mut Dates) -> Result<i64, Malformed> {
         let us = match self {
             Self::Text(text) => {
                 let text = text.trim_ascii();
@@ -135,10 +130,7 @@ impl<'a> Value<'a> {
     pub(crate) fn status(&self, field: &str) -> Result<u16, Malformed> {
         match self.number().and_then(Number::integer) {
             Some(status @ 0..=999) => Ok(status as u16),
-            _ => Err(Malformed::field(
-                field,
-                format!("{} is not a status from 0 to 999", self.shown()),
-            )),
+            _ => Err(Malformed::field(field, format!("{} is not a status from 0 to 999", self.shown()))),
         }
     }
 
@@ -296,8 +288,7 @@ mod tests {
     #[test]
     fn what_is_no_time_is_refused_by_field_and_value() {
         for text in ["", "-", "nan", "inf", "yesterday", "1e400", "2026-13-01T00:00:00Z"] {
-            let refused =
-                Value::text(text).time("ts", None, &mut Dates::default()).unwrap_err().to_string();
+            let refused = Value::text(text).time("ts", None, &mut Dates::default()).unwrap_err().to_string();
             assert!(refused.contains("`ts`"), "{refused}");
         }
     }

@@ -82,10 +82,7 @@ impl Limits {
         let micros = |limit: Option<std::time::Duration>| {
             limit.map_or(u64::MAX, |limit| u64::try_from(limit.as_micros()).unwrap_or(u64::MAX))
         };
-        Self {
-            slow_after_us: micros(settings.slow_after),
-            hung_after_us: micros(settings.hung_after),
-        }
+        Self { slow_after_us: micros(settings.slow_after), hung_after_us: micros(settings.hung_after) }
     }
 
     fn is_slow(self, call: &Call) -> bool {
@@ -304,8 +301,7 @@ impl Player {
         guarded.trouble_since_us = event.trouble_since_us;
         match self.answers.get(event.slot as usize) {
             Some(Answer::Admitted(token)) => {
-                let outcome =
-                    if guarded.limits.is_slow(call) { Outcome::Slow } else { call.outcome };
+                let outcome = if guarded.limits.is_slow(call) { Outcome::Slow } else { call.outcome };
                 guarded.breaker.record(*token, outcome);
                 self.follow();
             }
@@ -323,10 +319,9 @@ impl Player {
         {
             self.hanging.pop();
             self.set_time(hanging.at_us);
-            if let (Some(Some(guarded)), Some(answer)) = (
-                self.breakers.get_mut(hanging.key as usize),
-                self.answers.get_mut(hanging.slot as usize),
-            ) && let Answer::Admitted(token) = *answer
+            if let (Some(Some(guarded)), Some(answer)) =
+                (self.breakers.get_mut(hanging.key as usize), self.answers.get_mut(hanging.slot as usize))
+                && let Answer::Admitted(token) = *answer
             {
                 *answer = Answer::Judged;
                 let since_us = guarded.trouble_since_us.unwrap_or(hanging.start_us);

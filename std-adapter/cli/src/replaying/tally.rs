@@ -105,9 +105,7 @@ impl Tally {
             workers_freed_at_once: self.workers_freed_at_once.max(other.workers_freed_at_once),
             trips: self.trips + other.trips,
             reopenings: self.reopenings + other.reopenings,
-            longest_detection_delay_us: self
-                .longest_detection_delay_us
-                .max(other.longest_detection_delay_us),
+            longest_detection_delay_us: self.longest_detection_delay_us.max(other.longest_detection_delay_us),
             not_closed_us: self.not_closed_us.saturating_add(other.not_closed_us),
         }
     }

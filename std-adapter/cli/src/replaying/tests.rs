@@ -9,12 +9,7 @@ const SECOND: i64 = 1_000_000;
 const T: i64 = 1_767_225_600 * SECOND;
 
 fn call(start_ms: i64, duration_ms: i64, outcome: Outcome) -> Call {
-    Call {
-        start_us: T + start_ms * 1_000,
-        end_us: T + (start_ms + duration_ms) * 1_000,
-        key: 0,
-        outcome,
-    }
+    Call { start_us: T + start_ms * 1_000, end_us: T + (start_ms + duration_ms) * 1_000, key: 0, outcome }
 }
 
 fn played(toml: &str, calls: &[Call]) -> Played {

@@ -55,12 +55,10 @@ impl Course {
                     tally.reopenings += 1;
                     return None;
                 }
-                let delay = trouble_since_us.map(|since_us| {
-                    at_us.saturating_sub(since_us.max(self.judging_since_us)).max(0) as u64
-                });
+                let delay = trouble_since_us
+                    .map(|since_us| at_us.saturating_sub(since_us.max(self.judging_since_us)).max(0) as u64);
                 tally.trips += 1;
-                tally.longest_detection_delay_us =
-                    tally.longest_detection_delay_us.max(delay.unwrap_or(0));
+                tally.longest_detection_delay_us = tally.longest_detection_delay_us.max(delay.unwrap_or(0));
                 self.trip = Some(Trip {
                     key,
                     at_us,

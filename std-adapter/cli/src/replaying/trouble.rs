@@ -57,8 +57,7 @@ mod tests {
         let mut troubles = Troubles::default();
         let mut since = None;
         for (at, outcome) in (0..).zip(outcomes) {
-            since =
-                troubles.ended(&Call { start_us: at, end_us: at + 1, key: 3, outcome: *outcome });
+            since = troubles.ended(&Call { start_us: at, end_us: at + 1, key: 3, outcome: *outcome });
         }
         since
     }

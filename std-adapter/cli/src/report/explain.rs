@@ -59,9 +59,7 @@ fn words(explained: &Explained) -> String {
 pub(crate) fn json(parts: &[Part]) -> String {
     let report = match parts {
         [(table, explained)] if table.is_empty() => object(explained),
-        parts => {
-            parts.iter().map(|(table, explained)| (table.clone(), object(explained))).collect()
-        }
+        parts => parts.iter().map(|(table, explained)| (table.clone(), object(explained))).collect(),
     };
     format!("{report:#}\n")
 }

@@ -122,8 +122,7 @@ fn sums(replayed: &Replayed<'_>) -> String {
     let mut text = String::new();
     for (name, show) in SUMS {
         // The words that people look for.
-        let shown =
-            if name == "bad calls saved" && tally.slow == 0 { "doomed calls saved" } else { name };
+        let shown = if name == "bad calls saved" && tally.slow == 0 { "doomed calls saved" } else { name };
         let line = format!("{shown:<20} {:>12}  {}", show(tally), more(name));
         let _ = writeln!(text, "{}", line.trim_end());
     }
@@ -206,18 +205,9 @@ fn trip_table(replayed: &Replayed<'_>, most: usize) -> String {
         return String::new();
     }
     let mut rows: Vec<Vec<String>> = vec![
-        [
-            "trip at",
-            "detected after",
-            "recovered at",
-            "after",
-            "reopened",
-            "saved",
-            "lost",
-            "breaker",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+        ["trip at", "detected after", "recovered at", "after", "reopened", "saved", "lost", "breaker"]
+            .map(str::to_owned)
+            .to_vec(),
     ];
     rows.extend(trips.iter().take(shown).map(|trip| row(trip, replayed)));
     let mut text = format!("\n{}", aligned(&rows, |column| (4..=6).contains(&column)));
@@ -282,9 +272,7 @@ fn one_json(replayed: &Replayed<'_>) -> Value {
     let played = &replayed.played;
     let trips: Vec<Value> = played.trips.iter().map(|trip| trip_json(trip, replayed)).collect();
     let by_breaker: Vec<Value> = by_key(played)
-        .map(|(key, tally)| {
-            json!({ "key": replayed.notes.keys.name(key), "totals": tally_json(&tally) })
-        })
+        .map(|(key, tally)| json!({ "key": replayed.notes.keys.name(key), "totals": tally_json(&tally) }))
         .collect();
     json!({
         "config": replayed.config,

@@ -32,10 +32,7 @@ pub(crate) fn lines(notes: &Notes) -> Vec<String> {
         ));
     }
     if skipped.outside > 0 {
-        lines.push(format!(
-            "{} left out: outside --from and --to",
-            counted(skipped.outside, "call")
-        ));
+        lines.push(format!("{} left out: outside --from and --to", counted(skipped.outside, "call")));
     }
     if skipped.other_spans > 0 {
         lines.push(format!(

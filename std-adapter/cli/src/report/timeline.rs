@@ -137,10 +137,8 @@ fn axis(svg: &mut String, histogram: &Histogram) {
 }
 
 fn band(svg: &mut String, replayed: &Replayed<'_>, histogram: &Histogram, key: u32, y: f64) {
-    let _ = writeln!(
-        svg,
-        "<rect x=\"{LEFT}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{BAND}\" fill=\"#e8efe9\"/>"
-    );
+    let _ =
+        writeln!(svg, "<rect x=\"{LEFT}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{BAND}\" fill=\"#e8efe9\"/>");
     let trips = replayed.played.trips.iter().filter(|trip| trip.key == key);
     for trip in trips.take(MOST_TRIPS) {
         let from = x(histogram, trip.at_us);
@@ -168,9 +166,8 @@ fn band(svg: &mut String, replayed: &Replayed<'_>, histogram: &Histogram, key: u
 }
 
 fn told(trip: &Trip) -> String {
-    let detected = trip
-        .detection_delay_us
-        .map_or(String::new(), |us| format!(", detected after {}", duration(us)));
+    let detected =
+        trip.detection_delay_us.map_or(String::new(), |us| format!(", detected after {}", duration(us)));
     let recovered = trip
         .recovered_at_us
         .map_or("not recovered in the log".to_owned(), |us| format!("recovered {}", time(us)));

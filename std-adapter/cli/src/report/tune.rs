@@ -97,15 +97,10 @@ impl Tuned<'_> {
     fn judged_on(&self) -> String {
         match self.split_us {
             Some(split_us) => {
-                format!(
-                    "chosen by the calls before {}, judged by those from then on",
-                    time(split_us)
-                )
+                format!("chosen by the calls before {}, judged by those from then on", time(split_us))
             }
-            None => {
-                "chosen and judged by the same calls: the log has no two outages to part it between"
-                    .to_owned()
-            }
+            None => "chosen and judged by the same calls: the log has no two outages to part it between"
+                .to_owned(),
         }
     }
 }
@@ -166,9 +161,8 @@ pub(crate) fn text(tuned: &Tuned<'_>) -> Result<String, Failure> {
 
 /// The trade-offs, a line each.
 fn table(tuned: &Tuned<'_>) -> Result<Vec<String>, Failure> {
-    let mut lines = vec![
-        "      saved            lost   time saved   trips   detected   opens for   when".to_owned(),
-    ];
+    let mut lines =
+        vec!["      saved            lost   time saved   trips   detected   opens for   when".to_owned()];
     let row = |name: &str, tally: &Tally, settings: &PartialSettings| -> Result<String, Failure> {
         Ok(format!(
             "{name:>2} {:>8} {:>15}   {:>10}   {:>5}   {:>8}   {:>9}   {}{}",
@@ -265,9 +259,7 @@ fn catalogue(tuned: &Tuned<'_>) -> Result<String, Failure> {
         }
     }
     let catalogue = Catalogue {
-        defaults: tuned
-            .recommended()
-            .map_or_else(PartialSettings::default, |choice| choice.settings),
+        defaults: tuned.recommended().map_or_else(PartialSettings::default, |choice| choice.settings),
         breakers,
     };
     toml::to_string(&catalogue).map_err(|error| Failure::Arguments(error.to_string()))
@@ -288,11 +280,8 @@ fn toml(settings: &PartialSettings) -> Result<String, Failure> {
 
 /// For machines.
 pub(crate) fn json(tuned: &Tuned<'_>) -> Result<String, Failure> {
-    let choices: Vec<Value> = tuned
-        .choices
-        .iter()
-        .map(|choice| choice_json(tuned, choice))
-        .collect::<Result<_, Failure>>()?;
+    let choices: Vec<Value> =
+        tuned.choices.iter().map(|choice| choice_json(tuned, choice)).collect::<Result<_, Failure>>()?;
     let by_breaker: Vec<Value> = tuned
         .of_keys
         .iter()

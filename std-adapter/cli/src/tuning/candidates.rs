@@ -144,8 +144,7 @@ mod tests {
     #[test]
     fn openings_are_parts_of_the_usual_outage() {
         let openings = openings(Some(Duration::from_secs(60)));
-        let times: Vec<_> =
-            openings.iter().map(|one| (one.open_for.as_millis(), one.max_open)).collect();
+        let times: Vec<_> = openings.iter().map(|one| (one.open_for.as_millis(), one.max_open)).collect();
         let five = Some(Duration::from_secs(5));
         let expected = [(1_000, None), (5_000, None), (20_000, None), (1_000, five), (1_000, five)];
         assert_eq!(times, expected);

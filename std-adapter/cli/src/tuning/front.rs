@@ -26,8 +26,7 @@ fn front(scores: &[Score], most_lost: u64, least_gain: u64) -> Vec<usize> {
     let mut front: Vec<usize> = Vec::new();
     for index in order {
         let is_better = |last: &usize| {
-            scores[index].saved >= scores[*last].saved + least_gain.max(1)
-                && scores[index].lost <= most_lost
+            scores[index].saved >= scores[*last].saved + least_gain.max(1) && scores[index].lost <= most_lost
         };
         if front.last().is_none_or(is_better) {
             front.push(index);
@@ -46,8 +45,7 @@ fn front(scores: &[Score], most_lost: u64, least_gain: u64) -> Vec<usize> {
 pub(crate) fn best(scores: &[Score], most_lost: u64, least_gain: u64, most: usize) -> Vec<usize> {
     let front = front(scores, most_lost, least_gain);
     if most <= 1 {
-        let net =
-            |index: &usize| i128::from(scores[*index].saved) - i128::from(scores[*index].lost);
+        let net = |index: &usize| i128::from(scores[*index].saved) - i128::from(scores[*index].lost);
         return front.into_iter().max_by_key(net).into_iter().collect();
     }
     let (Some(first), Some(last)) = (front.first(), front.last()) else {

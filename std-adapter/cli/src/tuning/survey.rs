@@ -73,8 +73,7 @@ impl Survey {
             }
             (None, None) => {}
             (Some(from_us), place) => {
-                let outage =
-                    place.get_or_insert(Outage { from_us, to_us: at_us, calls: 0, failed: 0 });
+                let outage = place.get_or_insert(Outage { from_us, to_us: at_us, calls: 0, failed: 0 });
                 outage.calls += 1;
                 outage.from_us = outage.from_us.min(from_us);
                 if event.call.failed() {
@@ -145,12 +144,8 @@ mod tests {
 
     #[test]
     fn what_fails_outside_of_outages_is_normal() {
-        let survey = Survey {
-            outages: vec![outage(100, 200, 50)],
-            calls: 1_050,
-            failed: 60,
-            ..Survey::default()
-        };
+        let survey =
+            Survey { outages: vec![outage(100, 200, 50)], calls: 1_050, failed: 60, ..Survey::default() };
         assert_eq!(survey.normal(), 0.01);
         assert_eq!(Survey::default().normal(), 0.0);
     }

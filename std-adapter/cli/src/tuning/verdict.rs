@@ -78,8 +78,7 @@ impl Verdict {
         let judged = if is_split {
             let by_first = best_in(candidates, |parts| &parts.first, max_lost_percent);
             let by_second = best_in(candidates, |parts| &parts.second, max_lost_percent);
-            let on_second =
-                by_first.map_or(untouched(all.second), |index| candidates[index].second);
+            let on_second = by_first.map_or(untouched(all.second), |index| candidates[index].second);
             let on_first = by_second.map_or(untouched(all.first), |index| candidates[index].first);
             on_first.and(on_second)
         } else {

@@ -3,12 +3,8 @@ use super::*;
 #[test]
 fn a_configuration_is_put_into_words_with_its_traps() {
     let folder = Folder::new();
-    folder.write(
-        "breaker.toml",
-        "open_for = '2s'\n[window]\nkind = 'time'\nspan = '10s'\nmin_calls = 50\n",
-    );
-    let text =
-        folder.printed(&["explain", "breaker.toml", "--calls-per-second", "2", "--timeout", "30s"]);
+    folder.write("breaker.toml", "open_for = '2s'\n[window]\nkind = 'time'\nspan = '10s'\nmin_calls = 50\n");
+    let text = folder.printed(&["explain", "breaker.toml", "--calls-per-second", "2", "--timeout", "30s"]);
     for words in [
         "opens when 50 % of the calls of the last 10s failed, once there are 50",
         "rejects every call for 2s",
@@ -74,10 +70,7 @@ fn each_key_of_a_log_has_the_settings_of_its_name() {
         .iter()
         .map(|trip| (trip["key"].as_str().unwrap(), trip["at"].as_str().unwrap()))
         .collect();
-    assert_eq!(
-        trips,
-        [("payments", "1970-01-01T00:00:02.510Z"), ("search", "1970-01-01T00:00:04.510Z"),]
-    );
+    assert_eq!(trips, [("payments", "1970-01-01T00:00:02.510Z"), ("search", "1970-01-01T00:00:04.510Z"),]);
     assert_eq!(report["trips"][0]["open_for_s"], 20.0);
 }
 

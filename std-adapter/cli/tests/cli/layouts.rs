@@ -114,8 +114,7 @@ fn what_is_asked_can_be_answered() {
 fn data_that_breaks_off_loses_its_last_line_and_not_the_run() {
     let folder = Folder::new();
     let whole = fs::read(data("nginx-request-time.log.zst")).unwrap();
-    let line =
-        r#"10.0.0.1 - - [01/Mar/2026:12:00:06 +0000] "GET /pay HTTP/1.1" 200 310 "-" "curl" 0.099"#;
+    let line = r#"10.0.0.1 - - [01/Mar/2026:12:00:06 +0000] "GET /pay HTTP/1.1" 200 310 "-" "curl" 0.099"#;
     folder.write("all.log", format!("{line}\n").repeat(50_000));
     let all = fs::read(folder.path().join("all.log")).unwrap();
     let packed = zstd::encode_all(all.as_slice(), 1).unwrap();

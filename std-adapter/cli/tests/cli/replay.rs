@@ -138,9 +138,8 @@ fn lines_out_of_order_are_sorted_in_and_those_too_far_out_are_counted() {
     // Reversed in stretches of 100.
     lines[1..].chunks_mut(100).for_each(<[_]>::reverse);
     folder.write("shuffled.csv", lines.join("\n"));
-    let run = |sort: &str, log: &str| {
-        folder.json(&["replay", "-c", "breaker.toml", "--json", "--sort", sort, log])
-    };
+    let run =
+        |sort: &str, log: &str| folder.json(&["replay", "-c", "breaker.toml", "--json", "--sort", sort, log]);
     let expected = run("1", "in_order.csv");
     assert_eq!(expected["skipped"]["out_of_order"], 0);
     let sorted = run("100", "shuffled.csv");
@@ -155,10 +154,7 @@ fn lines_out_of_order_are_sorted_in_and_those_too_far_out_are_counted() {
 fn fields_may_have_other_names_and_units() {
     let folder = Folder::new();
     folder.write("breaker.toml", BREAKER);
-    folder.write(
-        "calls.csv",
-        "when,fine,took_us,shop\n1767225600000,no,1500,a\n1767225601000,yes,1500,b\n",
-    );
+    folder.write("calls.csv", "when,fine,took_us,shop\n1767225600000,no,1500,a\n1767225601000,yes,1500,b\n");
     let report = folder.json(&[
         "replay",
         "-c",
@@ -223,11 +219,7 @@ fn the_timeline_is_well_formed_and_escapes_the_keys() {
     let folder = Folder::new();
     folder.write("breaker.toml", BREAKER);
     let lines: String = (0..40)
-        .map(|n| {
-            format!(
-                "{{\"ts\":{n},\"ok\":false,\"duration_s\":0.5,\"key\":\"<script>&\\u001b[31m\"}}\n"
-            )
-        })
+        .map(|n| format!("{{\"ts\":{n},\"ok\":false,\"duration_s\":0.5,\"key\":\"<script>&\\u001b[31m\"}}\n"))
         .collect();
     folder.write("calls.jsonl", lines);
     for file in ["timeline.svg", "timeline.html"] {
@@ -247,8 +239,7 @@ fn a_byte_order_mark_is_no_part_of_the_first_line() {
     let lines = "\u{feff}{\"ts\":1,\"ok\":true,\"duration_ms\":5}\r\n";
     folder.write("calls.jsonl", lines);
     folder.write("calls.csv", "\u{feff}ts,ok,duration_ms\r\n1,true,5\r\n");
-    let report =
-        folder.json(&["replay", "-c", "breaker.toml", "--json", "calls.jsonl", "calls.csv"]);
+    let report = folder.json(&["replay", "-c", "breaker.toml", "--json", "calls.jsonl", "calls.csv"]);
     assert_eq!(report["totals"]["succeeded"], 2);
     assert_eq!(report["skipped"]["malformed"], 0);
 }

@@ -39,10 +39,8 @@ fn from_one_to_the_next_more_is_saved_and_more_is_lost() {
 fn what_is_printed_can_be_pasted() {
     let folder = Folder::new();
     folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
-    folder.write(
-        "base.toml",
-        "max_probes = 2\nprobe_successes = 2\njitter_permille = 100\nmax_open = '1m'\n",
-    );
+    folder
+        .write("base.toml", "max_probes = 2\nprobe_successes = 2\njitter_permille = 100\nmax_open = '1m'\n");
     let text = folder.printed(&["tune", "--best", "1", "-c", "base.toml", "calls.jsonl"]);
     assert!(text.contains("probe_successes = 2"), "{text}");
     // Everything that is no setting is a comment.

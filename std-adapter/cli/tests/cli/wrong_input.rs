@@ -71,10 +71,7 @@ fn a_configuration_that_is_wrong_is_refused_by_key_and_place() {
         ("open_fro = '1s'", "open_fro is no setting: did you mean open_for?"),
         ("\n\nopen_for = 10", "line 3, column 12"),
         ("open_for = '", "line 1, column"),
-        (
-            "[breakers.a]\nmax_probes = 100",
-            "breakers.a.max_probes is 100, but must be from 1 to 63",
-        ),
+        ("[breakers.a]\nmax_probes = 100", "breakers.a.max_probes is 100, but must be from 1 to 63"),
         ("[breakers.a]\nprofile = 'x'", "breakers.a.profile is \"x\""),
     ];
     for (toml, expected) in cases {
@@ -159,8 +156,7 @@ fn a_reader_that_stops_early_is_no_error() {
 fn a_key_that_no_line_has_is_refused_by_name() {
     let folder = folder();
     folder.write("calls.jsonl", GOOD);
-    for command in [&["replay", "-c", "breaker.toml", "calls.jsonl"][..], &["tune", "calls.jsonl"]]
-    {
+    for command in [&["replay", "-c", "breaker.toml", "calls.jsonl"][..], &["tune", "calls.jsonl"]] {
         let error = folder.refused(1, &[command, &["--key-field", "tenant"]].concat());
         assert!(error.contains("no line has the field `tenant`"), "{error}");
     }

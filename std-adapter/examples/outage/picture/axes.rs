@@ -1,8 +1,7 @@
 //! The axes: time along the bottom, latency (logarithmic) and busy workers up the side.
 
 use super::style::{
-    BOTTOM, FAINT, GRID, LATENCY_HEIGHT, LATENCY_TOP, LEFT, PLOT_WIDTH, SMALL, WORKERS_HEIGHT,
-    WORKERS_TOP,
+    BOTTOM, FAINT, GRID, LATENCY_HEIGHT, LATENCY_TOP, LEFT, PLOT_WIDTH, SMALL, WORKERS_HEIGHT, WORKERS_TOP,
 };
 use super::svg::{Anchor, Svg};
 use crate::run::Run;

@@ -98,8 +98,7 @@ mod tests {
 
     #[test]
     fn the_picture_is_well_formed_whatever_the_runs_saw() {
-        let scenario =
-            Scenario::new(&Knobs { scale: 10, threshold: 5, open_for: 10, hung_after: 250 });
+        let scenario = Scenario::new(&Knobs { scale: 10, threshold: 5, open_for: 10, hung_after: 250 });
         let sample = |n: u64| Sample {
             endpoint: if n.is_multiple_of(3) { Endpoint::Search } else { Endpoint::Payments },
             due: Duration::from_millis(n),
@@ -123,11 +122,8 @@ mod tests {
             change(6, State::HalfOpen, Cause::OpenTimeOver),
             change(7, State::Closed, Cause::ProbesSucceeded),
         ];
-        let runs = [
-            run(Kind::None, 0, vec![]),
-            run(Kind::Article, 12_000, opened),
-            run(Kind::HungAfter, 1, vec![]),
-        ];
+        let runs =
+            [run(Kind::None, 0, vec![]), run(Kind::Article, 12_000, opened), run(Kind::HungAfter, 1, vec![])];
         let text = of_runs(&runs, &scenario);
         let document = roxmltree::Document::parse(&text).expect("well-formed");
         assert_eq!(document.root_element().tag_name().name(), "svg");

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::axes::Axes;
 use super::style::{
-    BOTTOM, FAILED, HEADING, INK, LATENCY_TOP, LEFT, MARGIN, MARK, MARKS_TOP, MEAN, OTHERS, OUTAGE,
-    PAID, PLAIN, PLOT_WIDTH, REJECTED, RIBBON_HEIGHT, RIBBON_TOP, SMALL, WIDTH, WORDS, WORKERS,
+    BOTTOM, FAILED, HEADING, INK, LATENCY_TOP, LEFT, MARGIN, MARK, MARKS_TOP, MEAN, OTHERS, OUTAGE, PAID,
+    PLAIN, PLOT_WIDTH, REJECTED, RIBBON_HEIGHT, RIBBON_TOP, SMALL, WIDTH, WORDS, WORKERS,
 };
 use super::svg::{Anchor, Font, Svg};
 use super::takeaway;
@@ -38,13 +38,7 @@ impl Panel<'_> {
         );
         let words = takeaway::of_run(self.run, self.axes.scenario);
         for (index, line) in PLAIN.wrap(&words, WIDTH - 2.0 * MARGIN).iter().enumerate() {
-            svg.text(
-                MARGIN,
-                self.axes.top + WORDS + 21.0 + 18.0 * index as f64,
-                Anchor::Start,
-                PLAIN,
-                line,
-            );
+            svg.text(MARGIN, self.axes.top + WORDS + 21.0 + 18.0 * index as f64, Anchor::Start, PLAIN, line);
         }
         self.outage(svg);
         self.axes.draw(svg);
@@ -154,17 +148,14 @@ impl Panel<'_> {
     fn marks(&self, svg: &mut Svg) {
         let bottom = self.axes.top + BOTTOM;
         // The provider's words in the row above the breaker's.
-        let (provider, breaker) =
-            (self.axes.top + MARKS_TOP + 12.0, self.axes.top + MARKS_TOP + 28.0);
+        let (provider, breaker) = (self.axes.top + MARKS_TOP + 12.0, self.axes.top + MARKS_TOP + 28.0);
         let mut mark = |at: Duration, y: f64, style: &str, font: Font, words: &str| {
             let x = self.x(at);
             svg.line((x, y - 10.0), (x, bottom), style);
             svg.text_over(x + 5.0, y, Anchor::Start, font, words);
         };
         let since = |at: Duration| seconds(at.saturating_sub(self.run.outage_from));
-        let thin = format!(
-            r#"stroke="{INK}" stroke-width="1" stroke-dasharray="3 3" stroke-opacity="0.6""#
-        );
+        let thin = format!(r#"stroke="{INK}" stroke-width="1" stroke-dasharray="3 3" stroke-opacity="0.6""#);
         let opened = self.run.opened_at();
         for (index, change) in self.run.transitions.iter().enumerate() {
             let is_last = index + 1 == self.run.transitions.len();
@@ -187,13 +178,7 @@ impl Panel<'_> {
         if let Some(at) = self.run.full_at {
             let (x, y) = (self.x(at), self.axes.workers_y(self.axes.scenario.workers));
             svg.dots(&[(x as i32, y as i32)], 8.0, FAILED, 1.0);
-            svg.text_over(
-                x + 8.0,
-                y + 15.0,
-                Anchor::Start,
-                MARK,
-                &format!("pool full at {}", since(at)),
-            );
+            svg.text_over(x + 8.0, y + 15.0, Anchor::Start, MARK, &format!("pool full at {}", since(at)));
         }
     }
 }

@@ -82,13 +82,7 @@ impl Svg {
     }
 
     /// A dot at each point: strokes of no length with round ends, a tenth of what circles would take.
-    pub(crate) fn dots(
-        &mut self,
-        points: &[(i32, i32)],
-        diameter: f64,
-        colour: &str,
-        opacity: f64,
-    ) {
+    pub(crate) fn dots(&mut self, points: &[(i32, i32)], diameter: f64, colour: &str, opacity: f64) {
         if points.is_empty() {
             return;
         }
@@ -114,8 +108,7 @@ impl Svg {
 
     /// On a white rim, so that it can be read over lines and dots.
     pub(crate) fn text_over(&mut self, x: f64, y: f64, anchor: Anchor, font: Font, text: &str) {
-        let rim =
-            r##"stroke="#ffffff" stroke-width="4" stroke-linejoin="round" paint-order="stroke" "##;
+        let rim = r##"stroke="#ffffff" stroke-width="4" stroke-linejoin="round" paint-order="stroke" "##;
         self.text_with(x, y, anchor, font, rim, text);
     }
 

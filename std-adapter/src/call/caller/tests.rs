@@ -110,12 +110,7 @@ impl Observer for Panics {
 }
 
 fn with_observer<O: Observer>(observer: O) -> Breaker<Consecutive, ManualClock, O> {
-    Breaker::with_observer(
-        Consecutive::new(1).unwrap(),
-        Config::DEFAULT,
-        ManualClock::new(0),
-        observer,
-    )
+    Breaker::with_observer(Consecutive::new(1).unwrap(), Config::DEFAULT, ManualClock::new(0), observer)
 }
 
 #[test]
@@ -250,8 +245,7 @@ async fn a_future_dropped_after_it_ran_too_long_is_slow() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hung_call_trips_before_it_returns_and_its_caller_still_gets_the_answer() {
-    let breaker =
-        Arc::new(Breaker::new(Consecutive::new(1).unwrap(), Config::DEFAULT, TokioClock::new()));
+    let breaker = Arc::new(Breaker::new(Consecutive::new(1).unwrap(), Config::DEFAULT, TokioClock::new()));
     let shared = Arc::clone(&breaker);
     let call = tokio::spawn(async move {
         let slow = async {

@@ -228,16 +228,7 @@ const KEYS: [&str; 9] = [
 
 /// Right for no setting.
 fn wrong_value() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec![
-        "\"many\"",
-        "-1",
-        "1.5",
-        "[1]",
-        "[]",
-        "99999999999",
-        "\"9 years\"",
-        "true",
-    ])
+    prop::sample::select(vec!["\"many\"", "-1", "1.5", "[1]", "[]", "99999999999", "\"9 years\"", "true"])
 }
 
 #[test]

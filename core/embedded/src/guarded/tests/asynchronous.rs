@@ -23,11 +23,7 @@ impl i2c::ErrorType for Device {
 }
 
 impl i2c::I2c for Device {
-    async fn transaction(
-        &mut self,
-        _: u8,
-        _: &mut [i2c::Operation<'_>],
-    ) -> Result<(), i2c::ErrorKind> {
+    async fn transaction(&mut self, _: u8, _: &mut [i2c::Operation<'_>]) -> Result<(), i2c::ErrorKind> {
         self.answer(i2c::ErrorKind::Bus).await
     }
 }
@@ -39,10 +35,7 @@ impl spi::ErrorType for SpiSide {
 }
 
 impl spi::SpiDevice for SpiSide {
-    async fn transaction(
-        &mut self,
-        _: &mut [spi::Operation<'_, u8>],
-    ) -> Result<(), spi::ErrorKind> {
+    async fn transaction(&mut self, _: &mut [spi::Operation<'_, u8>]) -> Result<(), spi::ErrorKind> {
         self.0.answer(spi::ErrorKind::Overrun).await
     }
 }
@@ -189,14 +182,13 @@ fn an_async_recovery_may_wait_and_use_the_device() {
     breaker.trip();
     breaker.clock().advance(1_000);
     let mut supply_was_off = false;
-    let mut bus = Guarded::new(Device { hangs: true }, &breaker).recover_first_async(
-        async |device: &mut Device| {
+    let mut bus =
+        Guarded::new(Device { hangs: true }, &breaker).recover_first_async(async |device: &mut Device| {
             supply_was_off = true;
             embassy_futures::yield_now().await; // the supply settles
             device.hangs = false;
             Ok(())
-        },
-    );
+        });
     let answer = embassy_futures::block_on(bus.read(0x70, &mut [0]));
     assert_eq!(answer, Err(GuardedError::Failed(i2c::ErrorKind::Bus)));
     assert!(supply_was_off);
@@ -224,11 +216,10 @@ fn a_hook_that_does_not_wait_serves_async_calls_too() {
     let breaker = breaker();
     breaker.trip();
     breaker.clock().advance(1_000);
-    let mut bus =
-        Guarded::new(Device { hangs: true }, &breaker).recover_first(|device: &mut Device| {
-            device.hangs = false;
-            Ok(())
-        });
+    let mut bus = Guarded::new(Device { hangs: true }, &breaker).recover_first(|device: &mut Device| {
+        device.hangs = false;
+        Ok(())
+    });
     assert!(poll_once(bus.read(0x70, &mut [0])).is_some());
 }
 

@@ -138,8 +138,8 @@ fn a_recovery_that_fails_in_a_way_that_does_not_count_gives_the_place_back() {
     breaker.trip();
     breaker.clock().advance(1_000);
     let bus = Bus::that_answers(Ok(()));
-    let mut bus = Guarded::with_policy(bus, &breaker, AddressNackIsNormal)
-        .recover_first(|_: &mut Bus| Err(ABSENT));
+    let mut bus =
+        Guarded::with_policy(bus, &breaker, AddressNackIsNormal).recover_first(|_: &mut Bus| Err(ABSENT));
     assert_eq!(bus.write(0x50, &[]), Err(GuardedError::Failed(ABSENT)));
     let snapshot = breaker.snapshot();
     assert_eq!((snapshot.phase, snapshot.in_flight), (Phase::HalfOpen, 0));

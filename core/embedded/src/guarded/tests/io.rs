@@ -59,8 +59,7 @@ fn reads_are_guarded_with_and_without_a_buffer() {
         let breaker = breaker();
         let mut line = Guarded::new(Line { asked: 0 }, &breaker);
         for _ in 0..5 {
-            let refused =
-                if buffered { line.fill_buf().is_err() } else { line.read(&mut [0]).is_err() };
+            let refused = if buffered { line.fill_buf().is_err() } else { line.read(&mut [0]).is_err() };
             assert!(refused);
         }
         assert_eq!(line.inner().asked, 2);

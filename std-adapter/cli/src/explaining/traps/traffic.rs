@@ -104,13 +104,9 @@ pub(in crate::explaining) fn noise(full: &Full, noise: &Noise) -> Option<Trap> {
         ),
         _ => String::new(),
     };
-    let rejected = open_share(noise, full.open_for()).map_or(String::new(), |share| {
-        format!(", and rejects {:.1} % of the good calls", share * 100.0)
-    });
-    trap(
-        "window",
-        format!("{why}it opens {} times a day on noise alone{rejected}", number(per_day)),
-    )
+    let rejected = open_share(noise, full.open_for())
+        .map_or(String::new(), |share| format!(", and rejects {:.1} % of the good calls", share * 100.0));
+    trap("window", format!("{why}it opens {} times a day on noise alone{rejected}", number(per_day)))
 }
 
 /// A window of calls has no clock.

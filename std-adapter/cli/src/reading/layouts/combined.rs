@@ -116,8 +116,7 @@ impl Combined {
             Place::After(index) => {
                 let (found, expected) = (parts.after.len(), self.words_after);
                 if found != expected {
-                    let problem =
-                        format!("{found} words after the request, where others have {expected}");
+                    let problem = format!("{found} words after the request, where others have {expected}");
                     return Err(Malformed::column(length + 1, problem));
                 }
                 let word = parts.after.need(*index, "duration")?;

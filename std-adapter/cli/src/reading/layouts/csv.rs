@@ -44,13 +44,10 @@ impl Csv {
         let (names, delimiter) = names(header);
         let fields: Vec<_> = names.iter().map(|name| columns.field(name)).collect();
         match missing(&fields, columns) {
-            Some(name) => Err(Malformed::field(
-                &name,
-                format!("no such column; the header has {}", names.join(", ")),
-            )),
-            None => {
-                Ok(Self { delimiter, header: header.to_owned(), fields, columns: columns.clone() })
+            Some(name) => {
+                Err(Malformed::field(&name, format!("no such column; the header has {}", names.join(", "))))
             }
+            None => Ok(Self { delimiter, header: header.to_owned(), fields, columns: columns.clone() }),
         }
     }
 
@@ -113,11 +110,7 @@ pub(crate) struct Splitter {
 }
 
 impl Splitter {
-    fn split(
-        &mut self,
-        line: &str,
-        delimiter: u8,
-    ) -> Result<impl Iterator<Item = &str>, Malformed> {
+    fn split(&mut self, line: &str, delimiter: u8) -> Result<impl Iterator<Item = &str>, Malformed> {
         let made = self.reader.take().filter(|(known, _)| *known == delimiter);
         let (_, reader) = self.reader.insert(made.unwrap_or_else(|| {
             let reader = ReaderBuilder::new().delimiter(delimiter).build();

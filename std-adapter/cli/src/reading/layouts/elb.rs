@@ -65,12 +65,7 @@ pub(crate) fn parse_classic<'a>(
     })
 }
 
-fn time(
-    words: &Words<'_, '_>,
-    index: usize,
-    field: &str,
-    dates: &mut Dates,
-) -> Result<i64, Malformed> {
+fn time(words: &Words<'_, '_>, index: usize, field: &str, dates: &mut Dates) -> Result<i64, Malformed> {
     words.need(index, field)?.read(|value| value.time(field, None, dates))
 }
 

@@ -18,9 +18,7 @@ const AFTER_FLAGS: usize = 4;
 /// Where the bytes received stand, which are followed by those sent and the duration.
 pub(crate) fn bytes_at(words: &Words<'_, '_>) -> Option<usize> {
     (AFTER_FLAGS..words.len().saturating_sub(4)).find(|index| {
-        let is = |offset: usize, check: fn(Word<'_>) -> bool| {
-            words.get(index + offset).is_some_and(check)
-        };
+        let is = |offset: usize, check: fn(Word<'_>) -> bool| words.get(index + offset).is_some_and(check);
         (0..3).all(|offset| is(offset, is_whole))
             && is(3, |word| is_whole(word) || word.is_bare() && word.text == "-")
             && is(4, |word| word.kind == Kind::Quoted)

@@ -25,8 +25,7 @@ pub(super) fn record<'a>(
     dates: &mut Dates,
 ) -> Option<Record<'a>> {
     let mut scan = Scan { line, at: 0 };
-    let (mut time_us, mut duration_us, mut ok, mut status, mut key) =
-        (None, None, None, None, None);
+    let (mut time_us, mut duration_us, mut ok, mut status, mut key) = (None, None, None, None, None);
     scan.expect(b'{')?;
     for index in 0.. {
         scan.expect(b'"')?;

@@ -13,8 +13,7 @@ use crate::reading::value::{Scale, Unit, Value};
 
 /// Where the date stands in brackets, where this is such a line.
 pub(crate) fn date_at(words: &Words<'_, '_>) -> Option<usize> {
-    let date =
-        words.iter().position(|word| word.kind == Kind::Bracketed && word.text.contains('/'))?;
+    let date = words.iter().position(|word| word.kind == Kind::Bracketed && word.text.contains('/'))?;
     let timers = words.get(date + 3)?;
     let are_timers = timers.is_bare()
         && timers.text.split('/').count() == 5
@@ -41,9 +40,7 @@ pub(crate) fn parse<'a>(
     let status = words.need(date + 4, "status")?;
     let state = words.need(date + 8, "termination state")?;
     Ok(Record {
-        time_us: words
-            .need(date, "accept date")?
-            .read(|value| value.time("accept date", None, dates))?,
+        time_us: words.need(date, "accept date")?.read(|value| value.time("accept date", None, dates))?,
         duration_us: total.map_err(|why| why.at(timers.column))?,
         ending: match status.text {
             // C: the client went away. Else the connection to the server was lost.

@@ -89,10 +89,7 @@ fn find<'a>(line: &'a str, tree: &Tree) -> Result<Found<'a>, Malformed> {
     let mut reader = serde_json::Deserializer::from_str(line);
     let mut found = Found::default();
     let object = Object { tree, found: &mut found, is_inner: false };
-    object
-        .deserialize(&mut reader)
-        .and_then(|()| reader.end())
-        .map_err(|error| malformed(&error))?;
+    object.deserialize(&mut reader).and_then(|()| reader.end()).map_err(|error| malformed(&error))?;
     Ok(found)
 }
 

@@ -60,8 +60,7 @@ impl Fields {
     pub(crate) fn known_unit(&self) -> Option<Unit> {
         if self.is_cloudfront() {
             Some(Unit::S)
-        } else if self.has("sc-win32-status") || self.has("s-sitename") || self.has("sc-substatus")
-        {
+        } else if self.has("sc-win32-status") || self.has("s-sitename") || self.has("sc-substatus") {
             Some(Unit::Ms)
         } else {
             None

@@ -51,11 +51,7 @@ impl Places {
     }
 
     /// Splits a line from a place on where no word is under way.
-    pub(crate) fn split_from<'a>(
-        &mut self,
-        line: &'a str,
-        from: usize,
-    ) -> Result<Words<'a, '_>, Malformed> {
+    pub(crate) fn split_from<'a>(&mut self, line: &'a str, from: usize) -> Result<Words<'a, '_>, Malformed> {
         self.0.clear();
         let mut at = from;
         while let Some(span) = next(line.as_bytes(), at)? {

@@ -97,8 +97,7 @@ fn has_variable(text: &str, name: &str) -> bool {
     let mut found = text.match_indices(name);
     found.any(|(at, _)| {
         let next = text.as_bytes().get(at + name.len());
-        !next.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-            || name.ends_with(['%', '('])
+        !next.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') || name.ends_with(['%', '('])
     })
 }
 
@@ -120,17 +119,15 @@ fn of_words(head: &Head<'_>, reading: &Reading) -> Result<Draft, ReadError> {
     let question = |matter: String| {
         let (number, line) = head.lines.first().map_or((1, ""), |(n, line)| (*n, &**line));
         let mut places = Places::default();
-        let words = places
-            .split(line)
-            .map(|words| words.iter().map(|word| word.text.to_owned()).collect::<Vec<_>>());
+        let words =
+            places.split(line).map(|words| words.iter().map(|word| word.text.to_owned()).collect::<Vec<_>>());
         let question = Question {
             matter,
             words: words.unwrap_or_default(),
             candidates: Vec::new(),
-            advice:
-                "choose with --time-word N --duration-word N --status-word N, counted from 1 or \
+            advice: "choose with --time-word N --duration-word N --status-word N, counted from 1 or \
                      with a minus from the end"
-                    .to_owned(),
+                .to_owned(),
             is_numbered: true,
         };
         head.ask(number, &question)

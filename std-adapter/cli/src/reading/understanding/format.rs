@@ -75,16 +75,14 @@ impl Format {
         if let Some(format) = places.split(line).ok().and_then(|words| of_words(&words)) {
             return Some(format);
         }
-        let has_time = |parts: Parts<'_, '_>| {
-            crate::reading::dates::Dates::default().micros(parts.time).is_some()
-        };
+        let has_time =
+            |parts: Parts<'_, '_>| crate::reading::dates::Dates::default().micros(parts.time).is_some();
         if Parts::of(line, &mut places).is_ok_and(has_time) {
             return Some(Self::Combined);
         }
         let pairs = logfmt::pairs(line).take(40);
-        let named = pairs.filter(|pair| {
-            pair.as_ref().is_ok_and(|(name, value)| !name.is_empty() && !value.is_empty())
-        });
+        let named = pairs
+            .filter(|pair| pair.as_ref().is_ok_and(|(name, value)| !name.is_empty() && !value.is_empty()));
         if named.count() >= 3 {
             return Some(Self::Logfmt);
         }
@@ -97,8 +95,7 @@ fn of_words(words: &Words<'_, '_>) -> Option<Format> {
         let bytes = words.get(index).filter(|word| word.is_bare());
         bytes.is_some_and(|word| word.text.as_bytes().get(10) == Some(&b'T'))
     };
-    let is_number =
-        |index: usize| words.get(index).is_some_and(|word| Number::in_text(word.text).is_some());
+    let is_number = |index: usize| words.get(index).is_some_and(|word| Number::in_text(word.text).is_some());
     let is_quoted = |index: usize| words.get(index).is_some_and(|word| word.kind == Kind::Quoted);
     let first = words.get(0)?;
     if first.kind == Kind::Bracketed && first.text.contains('T') && is_quoted(1) {

@@ -72,9 +72,9 @@ const KNOWN: [Known; 5] = [
 
 /// The layout whose fields these lines have.
 pub(super) fn of_fields(has: impl Fn(&str) -> bool) -> Option<&'static Known> {
-    KNOWN.iter().find(|known| {
-        known.signs.iter().all(|name| has(name)) && known.ts.iter().any(|(name, _)| has(name))
-    })
+    KNOWN
+        .iter()
+        .find(|known| known.signs.iter().all(|name| has(name)) && known.ts.iter().any(|(name, _)| has(name)))
 }
 
 /// Which of Envoy's and Istio's formats most lines are in: as the first that can be read.

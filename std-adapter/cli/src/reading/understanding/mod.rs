@@ -135,11 +135,8 @@ pub(crate) fn understand(head: Head<'_>, reading: &Reading) -> Result<Option<Pla
     }
     let (head, envelopes) = head.open();
     let by_place = reading.log_format.is_some() || reading.time_word.is_some();
-    let format = if by_place {
-        Some(Format::Words)
-    } else {
-        reading.format.or_else(|| Format::of(&head.lines))
-    };
+    let format =
+        if by_place { Some(Format::Words) } else { reading.format.or_else(|| Format::of(&head.lines)) };
     let Some(format) = format else {
         return Err(head.unknown("the first line does not tell the format, nor do others"));
     };
@@ -177,13 +174,9 @@ pub(crate) fn understand(head: Head<'_>, reading: &Reading) -> Result<Option<Pla
             Unit::S,
             TimeIs::Start,
         ),
-        Format::Haproxy => fixed(
-            Layout::Haproxy,
-            "HAProxy HTTP",
-            "Ta, the last of the five timers",
-            Unit::Ms,
-            TimeIs::Start,
-        ),
+        Format::Haproxy => {
+            fixed(Layout::Haproxy, "HAProxy HTTP", "Ta, the last of the five timers", Unit::Ms, TimeIs::Start)
+        }
         Format::Otel => fixed(
             Layout::Spans(reading.span_kind),
             known::spans_name(&head.lines),

@@ -23,11 +23,7 @@ pub(crate) struct Way {
 }
 
 /// The ways to read a log that agree with the order of its lines, of all that come into question.
-pub(crate) fn agreeing(
-    times_us: &[i64],
-    fields: &[(Numbers, Vec<Unit>)],
-    sides: &[TimeIs],
-) -> Vec<Way> {
+pub(crate) fn agreeing(times_us: &[i64], fields: &[(Numbers, Vec<Unit>)], sides: &[TimeIs]) -> Vec<Way> {
     let resolution_us = resolution(times_us);
     let ends_inverted = inversions(times_us.iter().map(|us| (*us, *us + resolution_us)));
     let mut ways = Vec::new();

@@ -47,12 +47,8 @@ struct Sample {
 impl Sample {
     fn of(layout: &Layout, head: &Head<'_>) -> Self {
         let mut scratch = Scratch::default();
-        let mut sample = Self {
-            times_us: Vec::new(),
-            durations_us: Vec::new(),
-            statuses: Vec::new(),
-            saw_no_zone: false,
-        };
+        let mut sample =
+            Self { times_us: Vec::new(), durations_us: Vec::new(), statuses: Vec::new(), saw_no_zone: false };
         for (_, line) in &head.lines {
             // What is malformed is told when it is read.
             let _ = layout.parse(line, &mut scratch, None, &mut |record| {
@@ -69,22 +65,14 @@ impl Sample {
 }
 
 impl Plan {
-    pub(super) fn new(
-        draft: Draft,
-        head: &Head<'_>,
-        envelopes: Vec<Envelope>,
-        reading: &Reading,
-    ) -> Self {
+    pub(super) fn new(draft: Draft, head: &Head<'_>, envelopes: Vec<Envelope>, reading: &Reading) -> Self {
         let sample = Sample::of(&draft.layout, head);
         let mut warnings = Vec::new();
         let time_is = side(&draft, &sample, reading, &mut warnings);
-        let spreads =
-            !sample.times_us.is_empty() && order::resolution(&sample.times_us) == 1_000_000;
+        let spreads = !sample.times_us.is_empty() && order::resolution(&sample.times_us) == 1_000_000;
         if spreads {
-            warnings.push(
-                "times are whole seconds: the calls of each second are spread evenly over it"
-                    .into(),
-            );
+            warnings
+                .push("times are whole seconds: the calls of each second are spread evenly over it".into());
         }
         if sample.saw_no_zone {
             warnings.push("times name no zone: UTC is taken".into());
@@ -130,13 +118,11 @@ fn side(draft: &Draft, sample: &Sample, reading: &Reading, warnings: &mut Vec<St
     let speaks_against = |side| order::contradicts(&sample.times_us, &sample.durations_us, side);
     let (side, is_open) = match (reading.time_is, draft.side) {
         (Some(side), _) | (None, Side::Known(side)) => (side, false),
-        (None, Side::Likely(likely)) => {
-            match (speaks_against(TimeIs::Start), speaks_against(TimeIs::End)) {
-                (true, false) => (TimeIs::End, false),
-                (false, true) => (TimeIs::Start, false),
-                _ => (likely, true),
-            }
-        }
+        (None, Side::Likely(likely)) => match (speaks_against(TimeIs::Start), speaks_against(TimeIs::End)) {
+            (true, false) => (TimeIs::End, false),
+            (false, true) => (TimeIs::Start, false),
+            _ => (likely, true),
+        },
     };
     if is_open {
         warnings.push(format!(
@@ -163,10 +149,7 @@ fn side(draft: &Draft, sample: &Sample, reading: &Reading, warnings: &mut Vec<St
 
 /// Whether statuses are gRPC's: all of them are numbers that gRPC has. Known layouts write HTTP's.
 fn is_grpc(layout: &Layout, statuses: &[u16]) -> bool {
-    let may_be = matches!(
-        layout,
-        Layout::Json(..) | Layout::Csv(_) | Layout::Logfmt(_) | Layout::ByPlace(_)
-    );
+    let may_be = matches!(layout, Layout::Json(..) | Layout::Csv(_) | Layout::Logfmt(_) | Layout::ByPlace(_));
     may_be && !statuses.is_empty() && statuses.iter().all(|status| *status <= 16)
 }
 

@@ -69,9 +69,7 @@ pub(super) fn chosen(
     let ways = order::agreeing(&times, &[field], &sides(reading));
     let unit = match (reading.duration_unit, ways.as_slice()) {
         (Some(unit), _) => unit,
-        (None, [first, others @ ..]) if others.iter().all(|way| way.unit == first.unit) => {
-            first.unit
-        }
+        (None, [first, others @ ..]) if others.iter().all(|way| way.unit == first.unit) => first.unit,
         _ => return Err(no_unit(head, rows)()),
     };
     let side = match ways.as_slice() {

@@ -59,11 +59,7 @@ pub(super) fn understand(head: &Head<'_>, reading: &Reading) -> Result<Draft, Re
         (place, name) => format!("{name}, {}", in_words(place, words_after)),
     };
     Ok(Draft {
-        layout: Layout::Combined(Combined {
-            duration: finding.place,
-            scale: finding.scale,
-            words_after,
-        }),
+        layout: Layout::Combined(Combined { duration: finding.place, scale: finding.scale, words_after }),
         format: finding.format,
         duration_from: place,
         scale: finding.scale,

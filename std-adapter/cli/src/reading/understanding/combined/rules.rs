@@ -14,8 +14,7 @@ use super::asking::{ADVICE, ask, several_words};
 use super::rows::{Column, Row, Seen, is_nginx_time, is_whole, value_named};
 
 pub(super) fn known(columns: &[Column<'_>]) -> Option<Finding> {
-    let of_kind =
-        |column: &Column<'_>, kind: Kind| column.words.iter().all(|word| word.kind == kind);
+    let of_kind = |column: &Column<'_>, kind: Kind| column.words.iter().all(|word| word.kind == kind);
     // Both have the referrer and the agent first.
     let [referer, agent, a, b, c, rest @ ..] = columns else {
         return None;
@@ -34,9 +33,7 @@ pub(super) fn known(columns: &[Column<'_>]) -> Option<Finding> {
     }
     let is_millis = |text: &str| text.strip_suffix("ms").is_some_and(is_whole);
     match rest {
-        [duration]
-            if of_kind(b, Kind::Quoted) && of_kind(c, Kind::Quoted) && duration.all(is_millis) =>
-        {
+        [duration] if of_kind(b, Kind::Quoted) && of_kind(c, Kind::Quoted) && duration.all(is_millis) => {
             Some(Finding {
                 place: Place::After(duration.at),
                 scale: Scale::In(Unit::Ms),
@@ -56,9 +53,7 @@ pub(super) fn named(
     names: &[&str],
     reading: &Reading,
 ) -> Result<Finding, ReadError> {
-    let values = |name: &str| -> Vec<&str> {
-        rows.iter().filter_map(|row| value_named(row, name)).collect()
-    };
+    let values = |name: &str| -> Vec<&str> { rows.iter().filter_map(|row| value_named(row, name)).collect() };
     if let [first, others @ ..] = names
         && others.iter().any(|other| values(other) != values(first))
     {
@@ -87,11 +82,7 @@ pub(super) fn named(
                 Unit::S => TimeIs::End,
                 _ => TimeIs::Start,
             };
-            return Ok(finding(
-                Scale::In(unit),
-                Side::Likely(side),
-                "combined with a named duration",
-            ));
+            return Ok(finding(Scale::In(unit), Side::Likely(side), "combined with a named duration"));
         }
         None if are_of_nginx => {
             let format = "nginx combined with $request_time, named";
@@ -108,11 +99,7 @@ pub(super) fn named(
     let times: Vec<i64> = rows.iter().map(|row| row.time_us).collect();
     let ways = order::agreeing(&times, &[field], &sides(reading));
     match ways.as_slice() {
-        [way] => Ok(finding(
-            Scale::In(way.unit),
-            Side::Known(way.time_is),
-            "combined with a named duration",
-        )),
+        [way] => Ok(finding(Scale::In(way.unit), Side::Known(way.time_is), "combined with a named duration")),
         _ => {
             let matter = format!("in which unit is {name}?");
             let is_it = |word: &Seen| word.text.split_once('=').is_some_and(|(n, _)| n == name);
@@ -155,9 +142,8 @@ pub(super) fn of_nginx(
     let Some(last) = times.last() else {
         return Ok(None);
     };
-    let texts = |column: &Column<'_>| -> Vec<String> {
-        column.words.iter().map(|word| word.text.clone()).collect()
-    };
+    let texts =
+        |column: &Column<'_>| -> Vec<String> { column.words.iter().map(|word| word.text.clone()).collect() };
     if times.iter().any(|column| texts(column) != texts(last)) {
         return Err(several_words(head, rows, &times, ""));
     }

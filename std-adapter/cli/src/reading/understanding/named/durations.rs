@@ -25,11 +25,7 @@ pub(super) fn durations(
     ts: &Ts,
     reading: &Reading,
 ) -> Result<Durations, ReadError> {
-    let of = |name: &str, scale, side| Durations {
-        columns: vec![(name.to_owned(), scale)],
-        scale,
-        side,
-    };
+    let of = |name: &str, scale, side| Durations { columns: vec![(name.to_owned(), scale)], scale, side };
     if let Some(name) = &reading.duration_field {
         return scaled(head, rows, name, ts, reading);
     }

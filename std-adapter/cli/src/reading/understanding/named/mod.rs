@@ -21,11 +21,7 @@ use names::{STATUSES, is_time};
 use rows::{Rows, csv_rows, in_header, json_row, logfmt_row, rows};
 use times::ts;
 
-pub(super) fn understand(
-    head: &Head<'_>,
-    format: Format,
-    reading: &Reading,
-) -> Result<Draft, ReadError> {
+pub(super) fn understand(head: &Head<'_>, format: Format, reading: &Reading) -> Result<Draft, ReadError> {
     let rows = match format {
         Format::Json => rows(head, json_row),
         Format::Logfmt => rows(head, logfmt_row),

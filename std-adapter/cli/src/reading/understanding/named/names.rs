@@ -5,19 +5,10 @@ use crate::reading::understanding::{Format, Side};
 use crate::reading::value::Unit;
 
 /// Names of times that say which side they are of.
-pub(super) const BEGINS: [&str; 8] = [
-    "start_time",
-    "startTime",
-    "start",
-    "started_at",
-    "startedAt",
-    "begin",
-    "request_start",
-    "StartUTC",
-];
+pub(super) const BEGINS: [&str; 8] =
+    ["start_time", "startTime", "start", "started_at", "startedAt", "begin", "request_start", "StartUTC"];
 
-pub(super) const ENDS: [&str; 6] =
-    ["end_time", "endTime", "end", "ended_at", "finished_at", "time_iso8601"];
+pub(super) const ENDS: [&str; 6] = ["end_time", "endTime", "end", "ended_at", "finished_at", "time_iso8601"];
 
 /// Names of times that don't.
 pub(super) const TIMES: [&str; 8] =
@@ -90,9 +81,7 @@ pub(super) fn is_duration(name: &str) -> bool {
         "nanoseconds",
     ];
     Unit::in_name(name).is_some()
-        && units
-            .iter()
-            .any(|unit| whole.strip_suffix(unit).is_some_and(|rest| DURATIONS.contains(&rest)))
+        && units.iter().any(|unit| whole.strip_suffix(unit).is_some_and(|rest| DURATIONS.contains(&rest)))
 }
 
 /// In JSON lines and CSV `ts`, and a field that is named by an argument, is when a call began.

@@ -65,12 +65,7 @@ pub(super) fn json_row(line: &str) -> Option<Row> {
     Some(row)
 }
 
-pub(super) fn flatten(
-    prefix: &str,
-    object: serde_json::Map<String, Json>,
-    depth: usize,
-    row: &mut Row,
-) {
+pub(super) fn flatten(prefix: &str, object: serde_json::Map<String, Json>, depth: usize, row: &mut Row) {
     for (name, value) in object {
         let path = format!("{prefix}{name}");
         let value = match value {
@@ -127,16 +122,10 @@ pub(super) fn csv_rows(head: &Head<'_>, reading: &Reading) -> Rows {
         let values: Vec<_> = line.split(char::from(delimiter)).collect();
         (values.len() == names.len()).then(|| {
             let pairs = names.iter().zip(values).filter(|(_, value)| !value.trim().is_empty());
-            pairs
-                .map(|(name, value)| (name.clone(), Value::Text(Cow::Owned(value.to_owned()))))
-                .collect()
+            pairs.map(|(name, value)| (name.clone(), Value::Text(Cow::Owned(value.to_owned())))).collect()
         })
     });
-    Rows {
-        rows: rows.collect(),
-        first: number + 1,
-        header: Some((*number, header.clone().into_owned())),
-    }
+    Rows { rows: rows.collect(), first: number + 1, header: Some((*number, header.clone().into_owned())) }
 }
 
 pub(super) fn in_header(rows: &Rows, wanted: &str) -> bool {
@@ -150,13 +139,7 @@ pub(super) fn top_names(rows: &Rows) -> impl Iterator<Item = &String> {
     names.into_iter().filter(|name| !name.contains('.') && rows.have(name))
 }
 
-pub(super) fn ask(
-    head: &Head<'_>,
-    rows: &Rows,
-    matter: &str,
-    names: &[&str],
-    advice: &str,
-) -> ReadError {
+pub(super) fn ask(head: &Head<'_>, rows: &Rows, matter: &str, names: &[&str], advice: &str) -> ReadError {
     let mut question =
         Question { matter: matter.to_owned(), advice: advice.to_owned(), ..Question::default() };
     for (index, (name, value)) in rows.rows.iter().take(1).flatten().enumerate() {

@@ -31,16 +31,13 @@ pub(super) fn ts(
         let side = known.map_or_else(|| side_of(name, format), |(_, side)| Side::Known(*side));
         return Ok(of(name, side));
     }
-    if let Some((name, side)) =
-        known.and_then(|known| known.ts.iter().find(|(ts, _)| rows.have(ts)))
-    {
+    if let Some((name, side)) = known.and_then(|known| known.ts.iter().find(|(ts, _)| rows.have(ts))) {
         return Ok(of(name, Side::Known(*side)));
     }
     if rows.have("ts") || in_header(rows, "ts") {
         return Ok(of("ts", side_of("ts", format)));
     }
-    let names: Vec<&str> =
-        BEGINS.iter().chain(&ENDS).chain(&TIMES).filter(found).copied().collect();
+    let names: Vec<&str> = BEGINS.iter().chain(&ENDS).chain(&TIMES).filter(found).copied().collect();
     match names.as_slice() {
         [name] => {
             let side = side_of(name, format);
@@ -91,9 +88,5 @@ pub(super) fn pairs(rows: &Rows, ts: &str, duration: &str) -> (Vec<i64>, order::
         let number = value.number().and_then(|number| number.micros(Unit::S));
         number.or_else(|| value.written_duration())
     });
-    times(rows, ts)
-        .into_iter()
-        .zip(numbers)
-        .filter_map(|(time, number)| Some((time?, Some(number?))))
-        .unzip()
+    times(rows, ts).into_iter().zip(numbers).filter_map(|(time, number)| Some((time?, Some(number?)))).unzip()
 }
