@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::phase::Phase;
+use crate::Phase;
 
 /// `allow()` said no: the call must not be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

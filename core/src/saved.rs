@@ -14,7 +14,7 @@
 
 use core::fmt;
 
-use crate::phase::Phase;
+use crate::Phase;
 use crate::state::{ADVICE_MARGIN_MS, MAX_SPAN_MS};
 
 const SHADOW: u32 = 3;

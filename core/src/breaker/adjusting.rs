@@ -2,14 +2,11 @@
 
 use core::fmt;
 
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::Observer;
-use crate::phase::Phase;
-use crate::settings::{Config, ConfigError, Settings};
+use crate::breaker::Move;
 use crate::state::{Code, Left, Opening, State};
 use crate::sync::Raw;
 use crate::window::{Adjustable, Checked};
+use crate::{Breaker, Clock, Config, ConfigError, Observer, Phase, Settings};
 
 /// Settings that were not put in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

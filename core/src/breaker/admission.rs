@@ -1,17 +1,12 @@
 //! May this call be made?
 
+use crate::breaker::Move;
 use crate::breaker::opening::part_of;
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer};
-use crate::permit::Permit;
-use crate::phase::Phase;
-use crate::rejected::Rejected;
-use crate::settings::Config;
 use crate::state::{Left, Opening, State};
 use crate::sync::{Ordering, Raw, WIDE};
-use crate::token::{Kind, Token};
+use crate::token::Kind;
 use crate::window::Window;
+use crate::{Breaker, Cause, Clock, Config, Observer, Permit, Phase, Rejected, Token};
 
 /// What one look at the state says about a call.
 enum Look {

@@ -25,14 +25,10 @@ pub use adjusting::AdjustError;
 
 use core::{fmt, slice};
 
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer, Transition};
-use crate::phase::Phase;
-use crate::settings::Config;
-use crate::snapshot::Snapshot;
 use crate::state::{Opening, State};
 use crate::sync::{Ordering, Raw, Word, const_unless_loom};
 use crate::window::{Call, Window, sweep, sweep_is_due};
+use crate::{Cause, Clock, Config, Observer, Phase, Snapshot, Transition};
 
 /// Guards one dependency.
 ///

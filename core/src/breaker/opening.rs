@@ -1,13 +1,10 @@
 //! For how long a breaker opens.
 
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer};
-use crate::phase::Phase;
-use crate::settings::Config;
+use crate::breaker::Move;
 use crate::state::{Code, Opening, Span, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// What `state` becomes when its window says trip or its probes failed: open for the backoff's

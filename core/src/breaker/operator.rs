@@ -1,14 +1,11 @@
 //! What people, and dependencies that say when they will be back, can ask of a breaker.
 
+use crate::breaker::Move;
 use crate::breaker::opening::{longest, open_for};
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer};
-use crate::phase::Phase;
-use crate::settings::Config;
 use crate::state::{Code, Opening, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Trips the breaker as if its window had. Returns whether it opened: one that is open, isolated

@@ -1,15 +1,11 @@
 //! How did the call end?
 
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer};
-use crate::outcome::{Outcome, Recorded};
-use crate::phase::Phase;
-use crate::settings::Config;
+use crate::breaker::Move;
 use crate::state::{Answer, Round, State};
 use crate::sync::Raw;
-use crate::token::{Kind, Token};
+use crate::token::Kind;
 use crate::window::{Verdict, Window};
+use crate::{Breaker, Cause, Clock, Config, Observer, Outcome, Phase, Recorded, Token};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Spends a token with the outcome of its call; a [`Permit`](crate::Permit) does it by

@@ -1,14 +1,11 @@
 //! Keeps the state over a reset of the chip, or of the process.
 
+use crate::breaker::Move;
 use crate::breaker::opening::open_for;
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer};
-use crate::phase::Phase;
-use crate::saved::{RestoreError, Saved, SavedPhase};
-use crate::settings::Config;
+use crate::saved::{Saved, SavedPhase};
 use crate::state::{Code, MAX_STREAK, State};
 use crate::window::Window;
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase, RestoreError};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// The state as a plain integer, to be kept over a reset of the chip (in retained memory, in

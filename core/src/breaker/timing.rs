@@ -1,13 +1,10 @@
 //! Reads the times that the state word holds.
 
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::Observer;
-use crate::phase::Phase;
-use crate::settings::Config;
+use crate::breaker::Move;
 use crate::state::{Anchor, Code, Left, Span, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
+use crate::{Breaker, Clock, Config, Observer, Phase};
 
 /// The span that bounds the time of `state`, in whose unit it is counted.
 fn span_of(state: State, config: &Config) -> Span {

@@ -6,7 +6,7 @@
 
 use core::num::NonZeroU32;
 
-use crate::clock::Clock;
+use crate::Clock;
 use crate::sync::{HalfTurns, Ordering, const_unless_loom, fence};
 
 /// A counter that wraps at 2³² ticks: a timer's register, SysTick with its overflows, DWT's CYCCNT.

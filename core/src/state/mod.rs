@@ -40,7 +40,7 @@ pub(crate) use moves::{Answer, Opening, Round};
 pub(crate) use span::{ADVICE_MARGIN_MS, Left, MAX_SPAN_MS, Span};
 pub(crate) use tag::{CONTENT_BITS, MAX_CONTENT, content, tag, tagged};
 
-use crate::phase::Phase;
+use crate::Phase;
 use crate::sync::{Raw, WIDE};
 
 /// The bits of one field.

@@ -1,6 +1,6 @@
 //! One call on its way into a window.
 
-use crate::clock::Clock;
+use crate::Clock;
 use crate::state::{Span, State};
 use crate::sync::{Ordering, Raw, Word};
 

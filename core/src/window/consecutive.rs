@@ -2,12 +2,12 @@
 //!
 //! One word: the number of failures since the last success.
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, attempt, within};
+use crate::settings::{attempt, within};
 use crate::sync::{Ordering, Word, const_unless_loom};
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
 use crate::window::tagged::{own_content, update};
+use crate::{Clock, ConfigError};
 
 /// The largest threshold.
 const MAX_THRESHOLD: u32 = u16::MAX as u32;

@@ -16,14 +16,14 @@
 //! The time comes round after 18.6 hours. Evidence that is older, or that a reader whose clock is behind
 //! finds ahead, counts as just begun: that puts the trip off to the next failure.
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, CusumSettings, MILLION, attempt, within};
+use crate::settings::{MILLION, attempt, within};
 use crate::state::CONTENT_BITS;
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
 use crate::window::logarithm::log2;
 use crate::window::tagged::{own_content, update};
+use crate::{Clock, ConfigError, CusumSettings};
 
 const SUM_BITS: u32 = if WIDE { 26 } else { CONTENT_BITS };
 /// The sum that trips.

@@ -12,14 +12,14 @@
 //! A stamp in milliseconds (wide), or in units of about 1/8,192 of the window where that is longer. The
 //! first word is no slot: where words are narrow it counts half turns of the stamp, see [`turn`](super::turn).
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, attempt, within};
+use crate::settings::{attempt, within};
 use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span};
 use crate::sync::{Raw, WIDE, Word, const_unless_loom};
 use crate::window::call::{Call, Reading};
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
 use crate::window::tagged::update;
 use crate::window::turn::{Halves, Turned, turn_to};
+use crate::{Clock, ConfigError};
 
 const TAKEN: Raw = 1 << (CONTENT_BITS - 1);
 const STAMP: Raw = TAKEN - 1;

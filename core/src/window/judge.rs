@@ -1,12 +1,10 @@
 //! What the breaker asks of a window.
 
-use crate::clock::Clock;
-use crate::outcome::Outcome;
-use crate::settings::Config;
 use crate::state::State;
 use crate::sync::Word;
 use crate::window::call::Call;
 use crate::window::tagged;
+use crate::{Clock, Config, Outcome};
 
 /// What a window says to one more outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -46,7 +46,7 @@ pub use slow::WithSlow;
 pub use striped::{StripedTime, Stripes};
 pub use time::Time;
 
-use crate::settings::Config;
+use crate::Config;
 
 pub(crate) use call::Call;
 pub(crate) use cell::Checked;

@@ -2,15 +2,13 @@
 
 use core::marker::PhantomData;
 
-use crate::clock::Clock;
-use crate::outcome::Outcome;
-use crate::settings::{Config, Settings};
 use crate::state::State;
 use crate::sync::{Word, const_unless_loom};
 use crate::window::any::AnyRule;
 use crate::window::call::Call;
 use crate::window::judge::{Judge, Rule, Verdict};
 use crate::window::tagged::sweep;
+use crate::{Clock, Config, Outcome, Settings};
 
 /// Settings that belong to a type, for [`Fixed`].
 pub trait Preset {

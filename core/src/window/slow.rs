@@ -1,12 +1,10 @@
 //! A second window that judges slow calls.
 
-use crate::clock::Clock;
-use crate::outcome::Outcome;
-use crate::settings::Config;
 use crate::state::State;
 use crate::sync::Word;
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Judge, Verdict};
+use crate::{Clock, Config, Outcome};
 
 /// Two windows side by side: one judges failed calls, one slow calls. Either may trip.
 ///

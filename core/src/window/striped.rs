@@ -5,13 +5,13 @@
 //! own, and whoever has to judge sums over the stripes. Bad calls share one row: they are few, or
 //! the breaker trips.
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, Rate, attempt};
+use crate::settings::attempt;
 use crate::sync::{Word, array_of, const_unless_loom};
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Verdict};
 use crate::window::tagged::sweep;
 use crate::window::time::{Rows, TimeRule};
+use crate::{Clock, ConfigError, Rate};
 
 /// Tells which stripe the present thread, core or interrupt counts in.
 ///

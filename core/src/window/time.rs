@@ -6,8 +6,7 @@
 
 use core::iter;
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, Rate, Threshold, attempt, within};
+use crate::settings::{Threshold, attempt, within};
 use crate::state::{MAX_SPAN_MS, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
 use crate::window::call::{Call, Reading};
@@ -15,6 +14,7 @@ use crate::window::judge::{Counts, Rule, Verdict};
 use crate::window::laps::{Laps, Place};
 use crate::window::tagged::{own_content, sweep, update};
 use crate::window::turn::Turned;
+use crate::{Clock, ConfigError, Rate};
 
 /// The most buckets.
 const MAX_BUCKETS: usize = 64;

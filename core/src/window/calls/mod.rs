@@ -6,12 +6,12 @@
 mod history;
 mod tally;
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, Rate, Threshold, attempt, within};
+use crate::settings::{Threshold, attempt, within};
 use crate::sync::{Ordering, Raw, Word, const_unless_loom};
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
 use crate::window::tagged::own_content;
+use crate::{Clock, ConfigError, Rate};
 
 /// The largest window of calls.
 const MAX_SIZE: u32 = 1_024;
