@@ -42,10 +42,7 @@ impl<const WORDS: usize> AnyWindow<WORDS> {
         /// As the constructor of that window: a threshold or a size may be what `WORDS` words hold.
         pub const fn new(settings: WindowSettings) -> Result<Self, ConfigError> {
             const { assert!(WORDS > 0, "a window takes at least one word") };
-            Ok(Self(Ruled {
-                rule: attempt!(AnyRule::new(settings, WORDS)),
-                words: Word::zeroes(),
-            }))
+            Ok(Self(Ruled { rule: attempt!(AnyRule::new(settings, WORDS)), words: Word::zeroes() }))
         }
     }
 }

@@ -44,10 +44,7 @@ impl Consecutive {
         ///
         /// `threshold` must be from 1 to 65,535.
         pub const fn new(threshold: u32) -> Result<Self, ConfigError> {
-            Ok(Self(Ruled {
-                rule: attempt!(ConsecutiveRule::new(threshold)),
-                words: Word::zeroes(),
-            }))
+            Ok(Self(Ruled { rule: attempt!(ConsecutiveRule::new(threshold)), words: Word::zeroes() }))
         }
     }
 }
@@ -70,9 +67,7 @@ impl ConsecutiveRule {
 impl Rule for ConsecutiveRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some(word) = words.first() else {
-            return Verdict::Holds;
-        };
+        let Some(word) = words.first() else { return Verdict::Holds };
         // Relaxed: only what its own generation counted is read from it, and nothing is written.
         if !bad && own_content(word.load(Ordering::Relaxed), call) == 0 {
             return Verdict::Holds;

@@ -89,10 +89,7 @@ impl Cusum {
         /// and so far above it that a success weighs anything; `calls_per_false_trip` from 2 to 10¹⁵;
         /// `sustained_for_ms` at most 16,777,216, and 0 where words are 32 bits wide.
         pub const fn new(settings: CusumSettings) -> Result<Self, ConfigError> {
-            Ok(Self(Ruled {
-                rule: attempt!(CusumRule::new(settings)),
-                words: Word::zeroes(),
-            }))
+            Ok(Self(Ruled { rule: attempt!(CusumRule::new(settings)), words: Word::zeroes() }))
         }
     }
 }
@@ -197,9 +194,7 @@ const fn least_broken(normal: u32, calls: u64) -> u64 {
 impl Rule for CusumRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some(word) = words.first() else {
-            return Verdict::Holds;
-        };
+        let Some(word) = words.first() else { return Verdict::Holds };
         // Relaxed: only what its own generation counted is read from it, and nothing is written.
         if !bad && own_content(word.load(Ordering::Relaxed), call) == 0 {
             return Verdict::Holds;

@@ -13,8 +13,8 @@
 //! first word is no slot: where words are narrow it counts half turns of the stamp, see [`turn`](super::turn).
 
 use crate::settings::{attempt, within};
-use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span};
-use crate::sync::{Raw, WIDE, Word, const_unless_loom};
+use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span, tagged};
+use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
 use crate::window::call::{Call, Reading};
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
 use crate::window::tagged::update;
@@ -64,10 +64,7 @@ impl<const K: usize> Failures<K> {
         /// `ms` must be from 1 to 67,108,864 (18.6 hours).
         pub const fn within_ms(ms: u64) -> Result<Self, ConfigError> {
             const { assert!(K >= 1 && K <= u16::MAX as usize, "K must be from 1 to 65,535") };
-            Ok(Self(Ruled {
-                rule: attempt!(FailuresRule::new(K as u32, ms, K)),
-                words: Word::zeroes(),
-            }))
+            Ok(Self(Ruled { rule: attempt!(FailuresRule::new(K as u32, ms, K)), words: Word::zeroes() }))
         }
     }
 }
@@ -111,9 +108,7 @@ impl FailuresRule {
 
     #[cold]
     fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
-        let Some((turn, slots)) = words.split_first() else {
-            return Verdict::Trips;
-        };
+        let Some((turn, slots)) = words.split_first() else { return Verdict::Trips };
         let slots = slots.get(..self.slots as usize).unwrap_or(slots);
         let mut reading = Reading::new(call);
         'walk: loop {
@@ -163,10 +158,8 @@ impl FailuresRule {
             Found::Free
         }
     }
-}
 
-/// Half turns of a narrow stamp. A wide one never comes round.
-impl FailuresRule {
+    /// Half turns of a narrow stamp. A wide one never comes round.
     const fn half(self, now: Raw) -> Raw {
         self.within.units(now) >> (STAMP_BITS - 1)
     }
@@ -185,8 +178,6 @@ impl FailuresRule {
     }
 
     fn is_turned_to<C>(self, turn: &Word, reading: Reading, call: &Call<'_, C>) -> bool {
-        use crate::state::tagged;
-        use crate::sync::Ordering;
         // Relaxed: ordered behind the acquire load of the slot, see `turn`.
         WIDE || turn.load(Ordering::Relaxed) == tagged(call.generation(), self.half(reading.now))
     }

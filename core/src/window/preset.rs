@@ -63,10 +63,7 @@ impl<P: Preset, const WORDS: usize> Fixed<P, WORDS> {
                 assert!(P::SETTINGS.slow_window.is_none(), "a preset has no window for slow calls");
                 let _ = (Self::RULE, Self::CONFIG);
             }
-            Self {
-                words: Word::zeroes(),
-                preset: PhantomData,
-            }
+            Self { words: Word::zeroes(), preset: PhantomData }
         }
     }
 }

@@ -10,8 +10,7 @@ use crate::{Clock, Config, Outcome};
 ///
 /// A [slow](Outcome::Slow) call is good to the first and bad to the second, a failed call the other
 /// way round, and a [slow failure](Outcome::SlowFailure) is bad to both. Both windows take in every
-/// call, so a call costs what both cost. Where the second is an `Option` that is `None`, a slow call is
-/// a failure to the first.
+/// call, so a call costs what both cost.
 ///
 /// ```
 /// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, Rate, window::{Calls, WithSlow}};
@@ -74,7 +73,7 @@ impl<F: Counts, S: Counts> Judge for WithSlow<F, S> {
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         let failed = |bad| self.failed.count(bad, call);
         let slow = |bad| self.slow.count(bad, call);
-        judge_both(outcome, self.slow.is_there(), failed, slow)
+        judge_both(outcome, true, failed, slow)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

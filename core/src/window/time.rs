@@ -152,9 +152,7 @@ impl TimeRule {
     #[inline]
     fn goes_on<C: Clock>(self, row: &[Word], turn: &Word, call: &Call<'_, C>) -> bool {
         let place = self.laps.place(call.now());
-        let Some(word) = row.get(place.slot) else {
-            return false;
-        };
+        let Some(word) = row.get(place.slot) else { return false };
         // Relaxed, all: only a word of this very generation is replaced. The exchange continues the release
         // sequence of the one that put the tag there. Where the words were turned since, this word has
         // changed, and the exchange is refused.
@@ -305,12 +303,8 @@ impl Rule for TimeRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
         let buckets = self.laps.buckets() as usize;
-        let Some((turn, rest)) = words.split_first() else {
-            return Verdict::Holds;
-        };
-        let Some((good, rest)) = rest.split_at_checked(buckets) else {
-            return Verdict::Holds;
-        };
+        let Some((turn, rest)) = words.split_first() else { return Verdict::Holds };
+        let Some((good, rest)) = rest.split_at_checked(buckets) else { return Verdict::Holds };
         let rows = Rows { turn, own: good, good: iter::once(good), bad: rest };
         self.enter(rows, bad, call)
     }
