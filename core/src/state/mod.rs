@@ -141,21 +141,11 @@ pub(crate) enum Code {
 
 /// What the word holds at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct State(Raw);
+pub(crate) struct State(pub(crate) Raw);
 
 impl State {
     /// A new breaker: closed, generation 0, never tripped.
     pub(crate) const NEW: Self = Self(0);
-
-    #[inline]
-    pub(crate) const fn from_raw(raw: Raw) -> Self {
-        Self(raw)
-    }
-
-    #[inline]
-    pub(crate) const fn raw(self) -> Raw {
-        self.0
-    }
 
     /// Closed and not in shadow: a call passes without a further look.
     #[inline]

@@ -117,7 +117,7 @@ impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
         fence(Ordering::Acquire);
         let answer = read(self.cell(seen));
         fence(Ordering::Acquire);
-        let now = State::from_raw(word.load(Ordering::Relaxed));
+        let now = State(word.load(Ordering::Relaxed));
         if now.generation() == seen.generation() { Ok(answer) } else { Err(now) }
     }
 

@@ -61,6 +61,6 @@ pub trait Window: Judge<Config = Self::Settings> {
 }
 
 #[allow(private_bounds, reason = "see Window")]
-impl<W: Judge> Window for W {
-    type Settings = W::Config;
+impl<W: Judge<Config = S>, S> Window for W {
+    type Settings = S;
 }

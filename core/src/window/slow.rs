@@ -110,10 +110,4 @@ mod tests {
         assert_eq!(phase_after(windows(), &[Slow, Slow, Failure, Success]), Phase::Closed);
         assert_eq!(phase_after(windows(), &[Failure, Failure]), Phase::Open);
     }
-
-    #[test]
-    fn where_no_window_judges_slow_calls_they_are_failures() {
-        let windows = WithSlow::new(Consecutive::new(2).unwrap(), None::<Consecutive>);
-        assert_eq!(phase_after(windows, &[Outcome::Slow, Outcome::Failure]), Phase::Open);
-    }
 }
