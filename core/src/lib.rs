@@ -95,7 +95,7 @@ mod token;
 pub mod window;
 
 pub use breaker::Breaker;
-pub use clock::{Clock, ManualClock, TickClock, TickSource};
+pub use clock::{Clock, ManualClock};
 pub use observer::{Cause, Observer, Transition};
 pub use outcome::{Outcome, Recorded};
 pub use permit::Permit;

@@ -246,35 +246,3 @@ impl Drop for Held<'_> {
         self.0.0.store(0, Ordering::Release);
     }
 }
-
-/// Counts the half turns of a tick counter.
-#[derive(Debug)]
-#[repr(transparent)]
-pub(crate) struct HalfTurns(Atomic32);
-
-impl HalfTurns {
-    const_unless_loom! {
-        /// No half turn yet.
-        pub(crate) const fn new() -> Self {
-            Self(Atomic32::new(0))
-        }
-    }
-
-    /// The half turns that were seen.
-    #[inline(always)]
-    pub(crate) fn load(&self, order: Ordering) -> u32 {
-        #[cfg(not(nanobreaker_first_read_writes))]
-        return self.0.load(order);
-        // See `Word::first_load`.
-        #[cfg(nanobreaker_first_read_writes)]
-        return self.0.fetch_add(0, order);
-    }
-
-    /// One more than `seen`, unless somebody counted it before.
-    #[inline(always)]
-    pub(crate) fn step_from(&self, seen: u32, order: Ordering) {
-        // Relaxed: where the exchange is refused nothing is read from it.
-        let (stored, refused) = ordered(order, Ordering::Relaxed);
-        let _ = self.0.compare_exchange(seen, seen.wrapping_add(1), stored, refused);
-    }
-}

@@ -64,7 +64,26 @@ impl<const K: usize> Failures<K> {
         /// `ms` must be from 1 to 67,108,864 (18.6 hours).
         pub const fn within_ms(ms: u64) -> Result<Self, ConfigError> {
             const { assert!(K >= 1 && K <= u16::MAX as usize, "K must be from 1 to 65,535") };
-            Ok(Self(Ruled { rule: attempt!(FailuresRule::new(K as u32, ms, K)), words: Word::zeroes() }))
+            Self::up_to(K as u32, ms)
+        }
+    }
+
+    const_unless_loom! {
+        /// `threshold` failures within `ms` milliseconds trip, for where a person or a file chooses. The
+        /// ring has room for `K`.
+        ///
+        /// ```
+        /// # use nanobreaker_core::window::Failures;
+        /// let chosen = 4;
+        /// assert!(Failures::<16>::up_to(chosen, 10_000).is_ok());
+        /// assert_eq!(Failures::<16>::up_to(17, 10_000).unwrap_err().maximum(), 16);
+        /// ```
+        ///
+        /// # Errors
+        ///
+        /// `threshold` must be from 1 to `K`, and `ms` from 1 to 67,108,864 (18.6 hours).
+        pub const fn up_to(threshold: u32, ms: u64) -> Result<Self, ConfigError> {
+            Ok(Self(Ruled { rule: attempt!(FailuresRule::new(threshold, ms, K)), words: Word::zeroes() }))
         }
     }
 }
