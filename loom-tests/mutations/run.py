@@ -57,6 +57,21 @@ class DoesNotApply(Exception):
     """The sources no longer hold what the mutation changes."""
 
 
+def pattern_of(code):
+    """Matches `code` however it is formatted: with any white space, with or without a last comma."""
+    tokens = re.findall(r"\w+|[^\w\s]", re.sub(r",(\s*[)\]}])", r"\1", code))
+    pattern = ""
+    for before, token in zip([""] + tokens, tokens):
+        if before[-1:].isalnum() and token[0].isalnum():
+            pattern += r"\s+"
+        elif token in (")", "]", "}"):
+            pattern += r"\s*,?\s*"
+        elif before:
+            pattern += r"\s*"
+        pattern += re.escape(token)
+    return re.sub(r"(?<!\\),$", ",?", pattern)
+
+
 class Mutation:
     """Text `old` of `path`, in its `nth` place, becomes `new`."""
 
@@ -67,9 +82,7 @@ class Mutation:
     def apply(self, root):
         file = root / self.path
         text = file.read_text()
-        # Formatting may change; words may not.
-        words = [re.escape(word) for word in self.old.split()]
-        places = list(re.finditer(r"\s+".join(words), text))
+        places = list(re.finditer(pattern_of(self.old), text))
         if self.nth is None and len(places) != 1:
             raise DoesNotApply(f"'{self.name}' no longer applies: {len(places)} places in {self.path}")
         place = places[self.nth or 0]
