@@ -9,11 +9,12 @@
 //! | `toml` with `[dependencies]` | part of a manifest, whose features there are |
 //! | `console` | commands after `$ `, each with exactly what it prints; `…` stands for lines left out |
 
+mod book;
 #[path = "../../cli/tests/cli/sample.rs"]
 mod sample;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// A fenced block of a page.
@@ -41,38 +42,23 @@ impl Block {
     }
 }
 
-fn guide() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../guide/src")
+/// The blocks of all pages, page by page.
+fn blocks_by_page() -> Vec<Vec<Block>> {
+    book::pages().iter().map(|(name, text)| blocks(name, text)).collect()
 }
 
-/// The pages of the guide, each with its blocks.
-fn pages() -> Vec<(PathBuf, Vec<Block>)> {
-    let mut folders = vec![guide()];
-    let mut pages = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                let blocks = blocks(&path);
-                pages.push((path, blocks));
-            }
-        }
-    }
-    assert!(pages.len() > 20, "the guide's pages are where they were");
-    pages
+fn all_blocks() -> impl Iterator<Item = Block> {
+    blocks_by_page().into_iter().flatten()
 }
 
-fn blocks(page: &Path) -> Vec<Block> {
-    let text = fs::read_to_string(page).unwrap();
+fn blocks(page: &str, text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut lines = text.lines().zip(1..);
     while let Some((line, number)) = lines.next() {
         if let Some(info) = line.strip_prefix("```") {
             let inner = lines.by_ref().map(|(line, _)| line).take_while(|line| *line != "```");
             let text = inner.map(|line| format!("{line}\n")).collect();
-            let place = format!("{}:{number}", page.strip_prefix(guide()).unwrap().display());
+            let place = format!("{page}:{number}");
             assert!(!info.is_empty(), "{place}: a block without its language is taken for Rust");
             blocks.push(Block { place, info: info.to_owned(), text });
         }
@@ -93,7 +79,7 @@ fn every_configuration_is_read_and_explained() {
     let folder = tempfile::tempdir().unwrap();
     let mut seen = 0;
     let mut wrong = Vec::new();
-    for block in pages().into_iter().flat_map(|(_, blocks)| blocks) {
+    for block in all_blocks() {
         if block.language() != "toml" || block.is_manifest() {
             continue;
         }
@@ -129,7 +115,7 @@ fn every_manifest_names_features_that_there_are() {
         ("nanobreaker-embedded", features_of("core/embedded/Cargo.toml")),
     ];
     let mut seen = 0;
-    for block in pages().into_iter().flat_map(|(_, blocks)| blocks) {
+    for block in all_blocks() {
         if block.language() != "toml" || !block.is_manifest() {
             continue;
         }
@@ -149,7 +135,7 @@ fn every_manifest_names_features_that_there_are() {
 #[test]
 fn every_command_prints_what_the_guide_shows() {
     let mut seen = 0;
-    for (_, blocks) in pages() {
+    for blocks in blocks_by_page() {
         let folder = tempfile::tempdir().unwrap();
         for block in blocks {
             if let Some(name) = block.file() {
