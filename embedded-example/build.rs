@@ -16,11 +16,12 @@ const CORTEX_M: &[&str] = &["--nmagic", "-Tlink.x"];
 const RISC_V: &[&str] = &["--nmagic", "-Tmemory.x", "-Tlink.x"];
 
 /// What the firmware of `size.rs` contains besides an empty loop.
-const SIZED: [&str; 9] = [
+const SIZED: [&str; 10] = [
     "nothing",
     "failures",
     "failures-preset",
     "failures-ticks",
+    "one-word",
     "consecutive",
     "cusum",
     "calls",

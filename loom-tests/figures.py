@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the table of models in README.md from what runs have printed.
 
-    cargo test -p loom-tests -- --nocapture --test-threads 1 > models.log
+    cargo test -p loom-tests -p loom-tests-embedded -- --nocapture --test-threads 1 > models.log
     loom-tests/mutations.sh > mutations.log
     loom-tests/figures.py models.log mutations.log
 
@@ -30,6 +30,8 @@ PROMISES = {
     "generations": "3, 4, 5",
     "healthy": "8, 9",
     "healthy::a_rejection_writes_nothing": "8",
+    "one_word": "1 to 6, 8",
+    "one_word::a_healthy_call_stores_nothing": "9",
     "probes": "1, 6",
     "stopping": "1 to 8",
     "tally": "3, 4, 5",

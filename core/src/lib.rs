@@ -94,15 +94,17 @@ mod sync;
 mod token;
 pub mod window;
 
-pub use breaker::{AdjustError, Breaker};
-pub use clock::{Clock, ManualClock, TickClock, TickSource};
+pub use breaker::Breaker;
+pub use clock::{Clock, ManualClock};
 pub use observer::{Cause, Observer, Transition};
 pub use outcome::{Outcome, Recorded};
 pub use permit::Permit;
 pub use phase::Phase;
 pub use rejected::Rejected;
 pub use saved::RestoreError;
-pub use settings::{Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, WindowSettings};
+pub use settings::{
+    AdjustError, Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, WindowSettings,
+};
 pub use snapshot::Snapshot;
 pub use token::Token;
 

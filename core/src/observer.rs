@@ -1,10 +1,6 @@
 //! Being told of transitions.
 
-use crate::outcome::{Outcome, Recorded};
-
-use crate::phase::Phase;
-use crate::rejected::Rejected;
-use crate::token::Token;
+use crate::{Outcome, Phase, Recorded, Rejected, Token};
 
 /// One change of phase, or a reset.
 ///

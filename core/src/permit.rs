@@ -3,12 +3,8 @@
 use core::fmt;
 use core::mem::ManuallyDrop;
 
-use crate::breaker::Breaker;
-use crate::clock::Clock;
-use crate::observer::Observer;
-use crate::outcome::{Outcome, Recorded};
-use crate::token::Token;
 use crate::window::Window;
+use crate::{Breaker, Clock, Observer, Outcome, Recorded, Token};
 
 /// The right to make one call; spend it with an outcome.
 ///

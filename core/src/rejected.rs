@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::phase::Phase;
+use crate::Phase;
 
 /// `allow()` said no: the call must not be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,6 +18,11 @@ pub struct Rejected {
 }
 
 impl Rejected {
+    /// A rejection by a breaker of an adapter's own.
+    pub const fn new(phase: Phase, generation: u16, retry_after_ms: Option<u32>) -> Self {
+        Self { phase, generation, retry_after_ms }
+    }
+
     /// Milliseconds after which asking again makes sense; `None` while isolated, where only an
     /// operator's reset helps.
     ///

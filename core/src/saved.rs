@@ -14,7 +14,7 @@
 
 use core::fmt;
 
-use crate::phase::Phase;
+use crate::Phase;
 use crate::state::{ADVICE_MARGIN_MS, MAX_SPAN_MS};
 
 const SHADOW: u32 = 3;
@@ -31,32 +31,11 @@ const CURRENT_VERSION: u8 = 2;
 /// What is worth keeping over a reset: generations, probes and the window are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Saved {
-    pub(crate) phase: SavedPhase,
+    /// Closed, open, isolated or disabled once it has been an integer.
+    pub(crate) phase: Phase,
     pub(crate) in_shadow: bool,
     pub(crate) streak: u8,
     pub(crate) left_ms: u32,
-}
-
-/// The phases that make sense after a reset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SavedPhase {
-    Closed,
-    Open,
-    Isolated,
-    Disabled,
-}
-
-impl SavedPhase {
-    /// A probe that was out is lost, so half-open goes on as an open time that is over; a ramp that
-    /// was begun is not begun again.
-    pub(crate) const fn of(phase: Phase) -> Self {
-        match phase {
-            Phase::Closed | Phase::Recovering => Self::Closed,
-            Phase::Open | Phase::HalfOpen => Self::Open,
-            Phase::Isolated => Self::Isolated,
-            Phase::Disabled => Self::Disabled,
-        }
-    }
 }
 
 /// An integer that no breaker [saved](crate::Breaker::save).
@@ -93,8 +72,16 @@ impl fmt::Display for RestoreError {
 impl core::error::Error for RestoreError {}
 
 impl Saved {
+    /// A probe that was out is lost, so half-open becomes an open time that is over; a ramp that was begun
+    /// is not begun again.
     pub(crate) const fn to_integer(self) -> u64 {
-        let fields = self.phase as u64
+        let phase = match self.phase {
+            Phase::Closed | Phase::Recovering => 0,
+            Phase::Open | Phase::HalfOpen => 1,
+            Phase::Isolated => 2,
+            Phase::Disabled => 3,
+        };
+        let fields = phase
             | (self.in_shadow as u64) << SHADOW
             | (self.streak as u64) << STREAK
             | (self.left_ms as u64) << LEFT
@@ -103,30 +90,27 @@ impl Saved {
     }
 
     pub(crate) const fn from_integer(saved: u64) -> Result<Self, RestoreError> {
+        let damaged = Err(RestoreError::Damaged { saved });
         if saved >> CHECK != check_of(saved & ((1 << CHECK) - 1)) {
-            return Err(RestoreError::Damaged { saved });
+            return damaged;
         }
-        let version = ((saved >> VERSION) & 0xF) as u8;
-        if version != CURRENT_VERSION {
-            return Err(RestoreError::Version { found: version, known: CURRENT_VERSION });
+        let found = (saved >> VERSION) as u8 & 0xF;
+        if found != CURRENT_VERSION {
+            return Err(RestoreError::Version { found, known: CURRENT_VERSION });
         }
-        let left_ms = ((saved >> LEFT) & 0xFFF_FFFF) as u32;
         let phase = match saved & 0x7 {
-            0 => SavedPhase::Closed,
-            1 => SavedPhase::Open,
-            2 => SavedPhase::Isolated,
-            3 => SavedPhase::Disabled,
-            _ => return Err(RestoreError::Damaged { saved }),
+            0 => Phase::Closed,
+            1 => Phase::Open,
+            2 => Phase::Isolated,
+            3 => Phase::Disabled,
+            _ => return damaged,
         };
+        let left_ms = (saved >> LEFT) as u32 & 0xFFF_FFFF;
         if left_ms > MAX_LEFT_MS {
-            return Err(RestoreError::Damaged { saved });
+            return damaged;
         }
-        Ok(Self {
-            phase,
-            in_shadow: saved >> SHADOW & 1 != 0,
-            streak: (saved >> STREAK & 0xF) as u8,
-            left_ms,
-        })
+        let streak = (saved >> STREAK) as u8 & 0xF;
+        Ok(Self { phase, in_shadow: saved >> SHADOW & 1 != 0, streak, left_ms })
     }
 }
 
@@ -146,9 +130,8 @@ const fn check_of(fields: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn all_phases() -> [SavedPhase; 4] {
-        use SavedPhase::{Closed, Disabled, Isolated, Open};
-        [Closed, Open, Isolated, Disabled]
+    fn all_phases() -> [Phase; 4] {
+        [Phase::Closed, Phase::Open, Phase::Isolated, Phase::Disabled]
     }
 
     #[test]

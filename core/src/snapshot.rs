@@ -1,6 +1,6 @@
 //! What a breaker looks like at one moment.
 
-use crate::phase::Phase;
+use crate::Phase;
 
 /// A breaker at one moment, read with one load: its fields belong together.
 ///

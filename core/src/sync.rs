@@ -25,28 +25,22 @@ pub(crate) type Raw = u64;
 #[cfg(not(all(target_has_atomic = "64", not(nanobreaker_narrow))))]
 pub(crate) type Raw = u32;
 
-#[cfg(all(not(nanobreaker_loom), target_has_atomic = "64", not(nanobreaker_narrow)))]
-type Atomic = portable_atomic::AtomicU64;
-#[cfg(all(not(nanobreaker_loom), not(all(target_has_atomic = "64", not(nanobreaker_narrow)))))]
-type Atomic = portable_atomic::AtomicU32;
-#[cfg(all(nanobreaker_loom, not(nanobreaker_narrow)))]
-type Atomic = loom::sync::atomic::AtomicU64;
-#[cfg(all(nanobreaker_loom, nanobreaker_narrow))]
-type Atomic = loom::sync::atomic::AtomicU32;
-
-#[cfg(not(nanobreaker_loom))]
-type Atomic32 = portable_atomic::AtomicU32;
 #[cfg(nanobreaker_loom)]
-type Atomic32 = loom::sync::atomic::AtomicU32;
+use loom::sync::atomic as atomics;
+#[cfg(not(nanobreaker_loom))]
+use portable_atomic as atomics;
+
+#[cfg(all(target_has_atomic = "64", not(nanobreaker_narrow)))]
+type Atomic = atomics::AtomicU64;
+#[cfg(not(all(target_has_atomic = "64", not(nanobreaker_narrow))))]
+type Atomic = atomics::AtomicU32;
+
+type Atomic32 = atomics::AtomicU32;
 
 /// An atomic that is never modelled: for clocks of tests, which are told what to show.
 pub(crate) type Unmodelled32 = portable_atomic::AtomicU32;
 
-#[cfg(not(nanobreaker_loom))]
-pub(crate) use core::sync::atomic::fence;
-
-#[cfg(nanobreaker_loom)]
-pub(crate) use loom::sync::atomic::fence;
+pub(crate) use atomics::fence;
 
 portable_atomic::cfg_no_atomic_cas! {
     compile_error!(
@@ -250,37 +244,5 @@ impl Drop for Held<'_> {
     fn drop(&mut self) {
         // Release: pairs with the acquire of `take`.
         self.0.0.store(0, Ordering::Release);
-    }
-}
-
-/// Counts the half turns of a tick counter.
-#[derive(Debug)]
-#[repr(transparent)]
-pub(crate) struct HalfTurns(Atomic32);
-
-impl HalfTurns {
-    const_unless_loom! {
-        /// No half turn yet.
-        pub(crate) const fn new() -> Self {
-            Self(Atomic32::new(0))
-        }
-    }
-
-    /// The half turns that were seen.
-    #[inline(always)]
-    pub(crate) fn load(&self, order: Ordering) -> u32 {
-        #[cfg(not(nanobreaker_first_read_writes))]
-        return self.0.load(order);
-        // See `Word::first_load`.
-        #[cfg(nanobreaker_first_read_writes)]
-        return self.0.fetch_add(0, order);
-    }
-
-    /// One more than `seen`, unless somebody counted it before.
-    #[inline(always)]
-    pub(crate) fn step_from(&self, seen: u32, order: Ordering) {
-        // Relaxed: where the exchange is refused nothing is read from it.
-        let (stored, refused) = ordered(order, Ordering::Relaxed);
-        let _ = self.0.compare_exchange(seen, seen.wrapping_add(1), stored, refused);
     }
 }

@@ -36,7 +36,6 @@ mod stopping;
 #[cfg(nanobreaker_narrow)]
 mod sweeps;
 mod tally;
-mod ticks;
 mod time;
 mod transitions;
 mod trips;

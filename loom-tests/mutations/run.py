@@ -17,6 +17,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SECONDS_PER_RUN = 900
+# Where orderings are looked for.
+SOURCES = ("core/src", "core/embedded/src")
 
 # The suites by the word that list.txt uses. Examples in the documentation prove little here.
 UNITS, MODELS = ["--lib", "--tests"], ["--tests"]
@@ -30,6 +32,8 @@ SUITES = {
     "narrow-rmw": ["-p", "loom-tests-narrow-rmw", *MODELS],
     "wide-weak": ["-p", "loom-tests-wide-weak", *MODELS],
     "narrow-weak": ["-p", "loom-tests-narrow-weak", *MODELS],
+    "embedded-models": ["-p", "loom-tests-embedded", *MODELS],
+    "embedded-models-rmw": ["-p", "loom-tests-embedded-rmw", *MODELS],
     "properties": ["-p", "real-threads-narrow", "--test", "properties-narrow"],
 }
 # Where each file's orderings are most likely found out.
@@ -38,7 +42,7 @@ ORDERINGS_TRIED_FIRST = {
     "mod.rs": ("wide", "adjusting::"),
     "sync.rs": ("wide", "adjusting::"),
     "tagged.rs": ("narrow", "generations:: sweeps::"),
-    "ticks.rs": ("wide", "ticks::"),
+    "ticks.rs": ("embedded-models", "ticks::"),
     "time.rs": ("wide", "time"),
     "turn.rs": ("narrow", "turns::"),
 }
@@ -53,6 +57,21 @@ class DoesNotApply(Exception):
     """The sources no longer hold what the mutation changes."""
 
 
+def pattern_of(code):
+    """Matches `code` however it is formatted: with any white space, with or without a last comma."""
+    tokens = re.findall(r"\w+|[^\w\s]", re.sub(r",(\s*[)\]}])", r"\1", code))
+    pattern = ""
+    for before, token in zip([""] + tokens, tokens):
+        if before[-1:].isalnum() and token[0].isalnum():
+            pattern += r"\s+"
+        elif token in (")", "]", "}"):
+            pattern += r"\s*,?\s*"
+        elif before:
+            pattern += r"\s*"
+        pattern += re.escape(token)
+    return re.sub(r"(?<!\\),$", ",?", pattern)
+
+
 class Mutation:
     """Text `old` of `path`, in its `nth` place, becomes `new`."""
 
@@ -63,9 +82,7 @@ class Mutation:
     def apply(self, root):
         file = root / self.path
         text = file.read_text()
-        # Formatting may change; words may not.
-        words = [re.escape(word) for word in self.old.split()]
-        places = list(re.finditer(r"\s+".join(words), text))
+        places = list(re.finditer(pattern_of(self.old), text))
         if self.nth is None and len(places) != 1:
             raise DoesNotApply(f"'{self.name}' no longer applies: {len(places)} places in {self.path}")
         place = places[self.nth or 0]
@@ -85,9 +102,9 @@ def listed():
 
 
 def orderings():
-    """Every ordering stronger than relaxed that the core's code names, weakened."""
+    """Every ordering stronger than relaxed that the core and the firmware's crate name, weakened."""
     strong = re.compile(r"Ordering::(Acquire|Release|AcqRel|SeqCst)")
-    for file in sorted((ROOT / "core/src").rglob("*.rs")):
+    for file in sorted(file for source in SOURCES for file in (ROOT / source).rglob("*.rs")):
         path = file.relative_to(ROOT)
         text = file.read_text().split("#[cfg(test)]\nmod tests")[0]
         seen = {}

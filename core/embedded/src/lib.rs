@@ -2,6 +2,7 @@
 //!
 //! * `guarded`: I²C and SPI devices, pins and byte streams behind a breaker. Driver crates run on
 //!   them unchanged.
+//! * [`OneWordBreaker`]: a breaker of 4 bytes for chips with little flash, which guards take as well.
 //! * [`clock`]: the clocks of the embedded ecosystem as a breaker's clock.
 //! * `Queue`: a bounded queue of transitions, from an interrupt to the main loop.
 //!
@@ -29,9 +30,12 @@
 pub mod clock;
 #[cfg(any(feature = "embedded-hal", feature = "embedded-io"))]
 pub mod guarded;
+mod one_word;
 #[cfg(feature = "heapless")]
 mod queue;
+mod sync;
 
+pub use one_word::OneWordBreaker;
 #[cfg(feature = "heapless")]
 pub use queue::Queue;
 

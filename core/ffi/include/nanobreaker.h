@@ -218,14 +218,14 @@
 /*
  The bytes of a breaker of failures, and of `nanobreaker_t`: enough for every kind.
  */
-#define NANOBREAKER_SIZE 648
+#define NANOBREAKER_SIZE 608
 #endif
 
 #if !defined(NANOBREAKER_WIDE)
 /*
  The bytes of a breaker of failures, and of `nanobreaker_t`: enough for every kind.
  */
-#define NANOBREAKER_SIZE 144
+#define NANOBREAKER_SIZE 128
 #endif
 
 #if defined(NANOBREAKER_WIDE)

@@ -26,10 +26,7 @@ pub unsafe extern "C" fn nanobreaker_init_failures(
     #[cfg(feature = "failures")]
     // SAFETY: the caller promises what the crate's documentation says of pointers.
     return unsafe {
-        init(breaker, size, settings, fault, || {
-            let within_ms = within_ms.into();
-            Ok(crate::memory::Ring::new(nanobreaker_core::WindowSettings::Failures { threshold, within_ms })?)
-        })
+        init(breaker, size, settings, fault, || Ok(crate::memory::Ring::up_to(threshold, within_ms.into())?))
     };
     #[cfg(not(feature = "failures"))]
     not_built((breaker, size, threshold, within_ms, settings, fault))

@@ -15,12 +15,12 @@ use nanobreaker_core::window::Window;
 use nanobreaker_core::{Breaker, Clock};
 use portable_atomic::{AtomicU32, Ordering};
 
-#[cfg(feature = "failures")]
-use nanobreaker_core::window::AnyWindow;
 #[cfg(feature = "consecutive")]
 use nanobreaker_core::window::Consecutive;
 #[cfg(feature = "cusum")]
 use nanobreaker_core::window::Cusum;
+#[cfg(feature = "failures")]
+use nanobreaker_core::window::Failures;
 
 use crate::numbers::*;
 
@@ -75,7 +75,7 @@ pub(crate) trait Kind: Window + Sized {
 
 /// A ring of failures whose threshold is chosen at run time.
 #[cfg(feature = "failures")]
-pub(crate) type Ring = AnyWindow<NANOBREAKER_MAX_THRESHOLD>;
+pub(crate) type Ring = Failures<NANOBREAKER_MAX_THRESHOLD>;
 
 #[cfg(feature = "failures")]
 impl Kind for Ring {

@@ -80,10 +80,10 @@ pub const NANOBREAKER_MAX_THRESHOLD: usize = 16;
 pub const NANOBREAKER_ALIGN: usize = 8;
 /// The bytes of a breaker of failures, and of `nanobreaker_t`: enough for every kind.
 #[cfg(target_has_atomic = "64")]
-pub const NANOBREAKER_SIZE: usize = 648;
+pub const NANOBREAKER_SIZE: usize = 608;
 /// The bytes of a breaker of failures, and of `nanobreaker_t`: enough for every kind.
 #[cfg(not(target_has_atomic = "64"))]
-pub const NANOBREAKER_SIZE: usize = 144;
+pub const NANOBREAKER_SIZE: usize = 128;
 /// The bytes of a breaker of consecutive failures.
 #[cfg(target_has_atomic = "64")]
 pub const NANOBREAKER_CONSECUTIVE_SIZE: usize = 96;

@@ -1,42 +1,11 @@
 //! Replaces a breaker's settings while calls go on.
 
-use core::fmt;
-
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::Observer;
-use crate::phase::Phase;
-use crate::settings::{Config, ConfigError, Settings};
-use crate::state::{Code, Left, Opening, State};
+use crate::breaker::opening::span_of;
+use crate::breaker::{Move, insist};
+use crate::state::{Left, Opening, State};
 use crate::sync::Raw;
 use crate::window::{Adjustable, Checked};
-
-/// Settings that were not put in place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum AdjustError {
-    /// A setting is outside its limits.
-    Settings(ConfigError),
-    /// Somebody else adjusts this breaker at this moment.
-    Busy,
-}
-
-impl From<ConfigError> for AdjustError {
-    fn from(error: ConfigError) -> Self {
-        Self::Settings(error)
-    }
-}
-
-impl fmt::Display for AdjustError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Settings(error) => error.fmt(f),
-            Self::Busy => f.write_str("another thread is adjusting this breaker; try again"),
-        }
-    }
-}
-
-impl core::error::Error for AdjustError {}
+use crate::{AdjustError, Breaker, Clock, Config, Observer, Phase, Settings};
 
 impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjustable<WORDS, SLOW>, C, O> {
     /// Puts other settings in place while calls go on. They take effect in one exchange, all at once:
@@ -91,13 +60,7 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
     /// failed; 0 is never.
     #[inline]
     pub fn limits_ms(&self) -> [u32; 2] {
-        let mut seen = self.load();
-        loop {
-            match self.window.read(&self.state, seen, |cell| cell.limits()) {
-                Ok(limits) => return limits,
-                Err(now) => seen = now,
-            }
-        }
+        insist(self.load(), |seen| self.window.read(&self.state, seen, |cell| cell.limits()))
     }
 
     /// `state` under the new configuration, with its time carried over in milliseconds.
@@ -105,37 +68,24 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
         let now = self.now();
         let new = &checked.config;
         let adjusted = state.adjusted();
-        let (to, time) = match state.phase() {
-            Phase::Open => {
-                let opening = self.reopened(state, now, config, new);
-                (adjusted.postponed(opening), Some(opening.retry_at))
-            }
-            Phase::HalfOpen => (adjusted.round_begun(), None),
+        match state.phase() {
+            Phase::Open => Move::open_until(adjusted, self.reopened(state, now, config, new)),
+            Phase::HalfOpen => Move::to(adjusted.round_begun()),
             Phase::Recovering => {
-                let elapsed = self.elapsed(state, now, config);
-                let began = now.wrapping_sub(elapsed.min(new.ramp_ms()) as Raw);
-                let since = new.ramp().units(began);
-                (adjusted.recovering(since), Some(since))
+                let elapsed = self.elapsed(state, now, config).min(new.ramp_ms());
+                Move::recovering(adjusted, now.wrapping_sub(elapsed as Raw), new)
             }
             Phase::Closed if state.flag() => {
                 let elapsed = self.elapsed(state, now, config);
-                let closed = now.wrapping_sub(elapsed as Raw);
-                let since = new.relapse().units(closed);
-                (adjusted.closed(since), Some(since))
+                Move::closed(adjusted, now.wrapping_sub(elapsed as Raw), new)
             }
-            Phase::Closed | Phase::Isolated | Phase::Disabled => (adjusted, None),
-        };
-        let cause = None;
-        Move { to, cause, time }
+            Phase::Closed | Phase::Isolated | Phase::Disabled => Move::to(adjusted),
+        }
     }
 
     /// Open for what is left, within the new limits.
     fn reopened(&self, state: State, now: Raw, config: &Config, new: &Config) -> Opening {
-        let span = match state.kind() {
-            Code::OpenAdvised => new.advised_span(),
-            Code::OpenAsked => new.asked_span(),
-            _ => new.open_span(state.streak()),
-        };
+        let span = span_of(state, new);
         let left_ms = match self.left(state, now, config) {
             Left::Due => 0,
             Left::Pending(ms) => ms.min(span.ms()),

@@ -1,17 +1,12 @@
 //! May this call be made?
 
 use crate::breaker::opening::part_of;
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer};
-use crate::permit::Permit;
-use crate::phase::Phase;
-use crate::rejected::Rejected;
-use crate::settings::Config;
+use crate::breaker::{Move, insist};
 use crate::state::{Left, Opening, State};
 use crate::sync::{Ordering, Raw, WIDE};
-use crate::token::{Kind, Token};
+use crate::token::Kind;
 use crate::window::Window;
+use crate::{Breaker, Cause, Clock, Config, Observer, Permit, Phase, Rejected, Token};
 
 /// What one look at the state says about a call.
 enum Look {
@@ -71,19 +66,16 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// Any state but the healthy one.
     #[cold]
-    fn admit(&self, mut state: State) -> Result<Token, Rejected> {
-        loop {
-            let looked = self.config_in(state).and_then(|config| match self.look(state, &config) {
+    fn admit(&self, state: State) -> Result<Token, Rejected> {
+        insist(state, |state| {
+            let config = self.config_in(state)?;
+            match self.look(state, &config) {
                 Look::Pass(kind) => Ok(Ok(token(state, kind))),
                 Look::Reject(retry_after_ms) => Ok(self.reject(state, retry_after_ms)),
                 Look::Probe(next) => self.probe(state, next, &config).map(Ok),
                 Look::Again(next) => self.step(state, next, &config).and(Err(next.to)),
-            });
-            match looked {
-                Ok(answer) => return answer,
-                Err(now) => state = now,
             }
-        }
+        })
     }
 
     fn reject(&self, state: State, retry_after_ms: Option<u32>) -> Result<Token, Rejected> {
@@ -150,11 +142,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             }
             Left::Due | Left::Beyond => {
                 let lease_ends = lease.deadline(now, lease.ms());
-                Look::Probe(Move {
-                    to: state.half_opened(lease_ends),
-                    cause: Some(Cause::OpenTimeOver),
-                    time: Some(lease_ends),
-                })
+                let next = Move::to(state.half_opened(lease_ends)).at(lease_ends);
+                Look::Probe(next.because(Cause::OpenTimeOver))
             }
         }
     }
@@ -172,24 +161,16 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             return Look::Reject(Some(left));
         }
         let lease_ends = lease.deadline(now, lease.ms());
-        Look::Probe(Move {
-            to: state.probe_admitted(lease_ends),
-            cause: None,
-            // Only the first probe into an empty round renews the lease.
-            time: (state.in_flight() == 0).then_some(lease_ends),
-        })
+        let next = Move::to(state.probe_admitted(lease_ends));
+        // Only the first probe into an empty round renews the lease.
+        Look::Probe(if state.in_flight() == 0 { next.at(lease_ends) } else { next })
     }
 
     fn look_while_recovering(&self, state: State, now: Raw, config: &Config) -> Look {
         let ramp_ms = config.ramp_ms();
         let elapsed = self.elapsed(state, now, config);
         if elapsed >= ramp_ms {
-            let since = config.relapse().units(now);
-            return Look::Again(Move {
-                to: state.closed(since),
-                cause: Some(Cause::RampOver),
-                time: Some(since),
-            });
+            return Look::Again(Move::closed(state, now, config).because(Cause::RampOver));
         }
         // Relaxed: the calls only need different numbers.
         let number = self.sequence.step(Ordering::Relaxed) as u32;

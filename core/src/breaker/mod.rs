@@ -1,7 +1,7 @@
 //! The breaker: ties the state word, the window, the configuration and the clock together.
 //!
 //! Each file here is one side of it: [`admission`] answers `allow`, [`recording`] takes outcomes in,
-//! [`opening`] says for how long it opens, [`timing`] reads times, [`operator`] is for people and for
+//! [`moving`] is a move about to be made, [`opening`] says for how long it opens, [`timing`] reads times, [`operator`] is for people and for
 //! dependencies that say what they want, [`saving`] keeps the state over a reset of the chip, and
 //! [`adjusting`] replaces settings while calls go on. All of them decide with the pure functions of
 //! `state` and make their moves through [`Breaker::step`], the one place where a transition happens and
@@ -15,24 +15,21 @@
 
 mod adjusting;
 mod admission;
+mod moving;
 mod opening;
 mod operator;
 mod recording;
 mod saving;
 mod timing;
 
-pub use adjusting::AdjustError;
+use moving::Move;
 
 use core::{fmt, slice};
 
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer, Transition};
-use crate::phase::Phase;
-use crate::settings::Config;
-use crate::snapshot::Snapshot;
-use crate::state::{Opening, State};
+use crate::state::State;
 use crate::sync::{Ordering, Raw, Word, const_unless_loom};
 use crate::window::{Call, Window, sweep, sweep_is_due};
+use crate::{Cause, Clock, Config, Observer, Phase, Snapshot, Transition};
 
 /// Guards one dependency.
 ///
@@ -106,7 +103,7 @@ impl<W: Window, C, O> Breaker<W, C, O> {
         /// A closed breaker that tells `observer` of each transition.
         pub const fn with_observer(window: W, config: W::Settings, clock: C, observer: O) -> Self {
             Self {
-                state: Word::new(State::NEW.raw()),
+                state: Word::new(State::NEW.0),
                 anchor: Word::new(0),
                 window,
                 config,
@@ -138,13 +135,7 @@ impl<W: Window, C, O> Breaker<W, C, O> {
 
     /// The configuration that is in force.
     pub fn config(&self) -> Config {
-        let mut seen = self.load();
-        loop {
-            match self.config_in(seen) {
-                Ok(config) => return config,
-                Err(now) => seen = now,
-            }
-        }
+        insist(self.load(), |seen| self.config_in(seen))
     }
 
     /// The configuration that is in force in `seen`, or what the state is since it was replaced.
@@ -155,40 +146,18 @@ impl<W: Window, C, O> Breaker<W, C, O> {
 
     #[inline]
     fn load(&self) -> State {
-        State::from_raw(self.state.load(Ordering::Relaxed))
+        State(self.state.load(Ordering::Relaxed))
     }
 
     /// The load that may lead into an exchange, see [`Word::first_load`].
     #[inline]
     fn first_load(&self) -> State {
-        State::from_raw(self.state.first_load(Ordering::Relaxed))
+        State(self.state.first_load(Ordering::Relaxed))
     }
 
     #[inline]
     fn call(&self, seen: State) -> Call<'_, C> {
         Call::new(&self.state, &self.clock, seen)
-    }
-}
-
-/// What a state becomes, and what goes with it.
-#[derive(Clone, Copy)]
-struct Move {
-    to: State,
-    /// Why, where that is a transition.
-    cause: Option<Cause>,
-    /// The new state's whole time, where this move sets one.
-    time: Option<Raw>,
-}
-
-impl Move {
-    /// An open state's move to another open time, which is no transition.
-    const fn open_until(state: State, opening: Opening) -> Self {
-        Self { to: state.postponed(opening), cause: None, time: Some(opening.retry_at) }
-    }
-
-    /// A move to a state without a time.
-    const fn timeless(to: State, cause: Cause) -> Self {
-        Self { to, cause: Some(cause), time: None }
     }
 }
 
@@ -209,13 +178,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn snapshot(&self) -> Snapshot {
-        let mut state = self.load();
-        let config = loop {
-            match self.config_in(state) {
-                Ok(config) => break config,
-                Err(now) => state = now,
-            }
-        };
+        let (state, config) = insist(self.load(), |seen| Ok((seen, self.config_in(seen)?)));
         let half_open = state.phase() == Phase::HalfOpen;
         let count = |field: u8| if half_open { field } else { 0 };
         Snapshot {
@@ -223,7 +186,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             in_shadow: state.is_in_shadow(),
             generation: state.generation(),
             streak: state.streak(),
-            time_left_ms: self.time_left_ms(state, &config),
+            time_left_ms: self.time_left_ms(state, || self.now(), &config),
             in_flight: count(state.in_flight()),
             succeeded: count(state.succeeded()),
             failed: count(state.failed()),
@@ -242,9 +205,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let anchors = self.anchors_of(&next);
         // Release: a move that flips the cell publishes the cell; all others need none. They are exchanges,
         // too, so that who sees the bit later sees the cell. Relaxed: what is refused is looked at again.
-        self.state
-            .exchange(from.raw(), to.raw(), Ordering::Release, Ordering::Relaxed)
-            .map_err(State::from_raw)?;
+        self.state.exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).map_err(State)?;
         if let Some((before, anchor)) = anchors {
             self.set_anchor(before, anchor);
         }
@@ -266,7 +227,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
         let at_ms = self.clock.now_ms();
         let open_for_ms = match to.phase() {
-            Phase::Open => self.time_left_at(to, at_ms as Raw, config).unwrap_or(0),
+            Phase::Open => self.time_left_ms(to, || at_ms as Raw, config).unwrap_or(0),
             _ => 0,
         };
         self.observer.transition(&Transition {
@@ -283,16 +244,23 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// The loop around [`step`](Self::step): load; decide; step or look again. Returns whether a
     /// step was taken. Lock-free: a step is refused only where another one was taken.
     fn step_by(&self, mut decide: impl FnMut(State, &Config) -> Option<Move>) -> bool {
-        let mut seen = self.first_load();
-        loop {
-            let stepped = self.config_in(seen).and_then(|config| match decide(seen, &config) {
+        insist(self.first_load(), |seen| {
+            let config = self.config_in(seen)?;
+            match decide(seen, &config) {
                 Some(next) => self.step(seen, next, &config).map(|()| true),
                 None => Ok(false),
-            });
-            match stepped {
-                Ok(stepped) => return stepped,
-                Err(now) => seen = now,
             }
+        })
+    }
+}
+
+/// Tries until nothing else came first: `attempt` gets what the state word holds, and answers or tells what
+/// it holds instead.
+fn insist<A>(mut seen: State, mut attempt: impl FnMut(State) -> Result<A, State>) -> A {
+    loop {
+        match attempt(seen) {
+            Ok(answer) => return answer,
+            Err(now) => seen = now,
         }
     }
 }

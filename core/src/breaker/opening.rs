@@ -1,13 +1,10 @@
 //! For how long a breaker opens.
 
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer};
-use crate::phase::Phase;
-use crate::settings::Config;
+use crate::breaker::Move;
 use crate::state::{Code, Opening, Span, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// What `state` becomes when its window says trip or its probes failed: open for the backoff's
@@ -32,18 +29,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         opening: impl FnOnce(u8) -> Opening,
     ) -> Move {
         if config.latch() {
-            return Move::timeless(state.isolated(), cause);
+            return Move::to(state.isolated()).because(cause);
         }
         let stayed_closed = state.phase() == Phase::Closed
             && state.flag()
             && self.elapsed(state, now, config) > config.relapse_within_ms();
         let streak = state.streak_after_trip(stayed_closed);
-        let opening = opening(streak);
-        Move {
-            to: state.with_streak(streak).opened(opening),
-            cause: Some(cause),
-            time: Some(opening.retry_at),
-        }
+        Move::opened(state.with_streak(streak), opening(streak)).because(cause)
     }
 
     /// `ms` less a random part of at most the configured jitter; never below 1.
@@ -60,17 +52,25 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 }
 
-/// Open for `ms` from `now`, as `kind` says: by request or by advice.
-pub(super) const fn open_for(ms: u32, now: Raw, kind: Code, config: &Config) -> Opening {
-    Opening { retry_at: longest(kind, config).deadline(now, ms), kind, again: false }
+/// The span that bounds the time of `state`, in whose unit it is counted.
+pub(super) fn span_of(state: State, config: &Config) -> Span {
+    match state.kind() {
+        Code::Open => config.open_span(state.streak()),
+        Code::OpenAsked | Code::OpenAdvised => longest(state.kind(), config),
+        Code::HalfOpen => config.lease(),
+        Code::Recovering => config.ramp(),
+        Code::Closed | Code::Isolated | Code::Disabled => config.relapse(),
+    }
 }
 
 /// The longest that a breaker may be open by request or by advice.
 pub(super) const fn longest(kind: Code, config: &Config) -> Span {
-    match kind {
-        Code::OpenAdvised => config.advised_span(),
-        _ => config.asked_span(),
-    }
+    if matches!(kind, Code::OpenAdvised) { config.advised_span() } else { config.asked_span() }
+}
+
+/// Open for `ms` from `now`, by request or by advice.
+pub(super) const fn open_for(ms: u32, now: Raw, kind: Code, config: &Config) -> Opening {
+    Opening { retry_at: longest(kind, config).deadline(now, ms), kind, again: false }
 }
 
 /// `value` × `fraction` / 2¹⁶, rounded down, without a product of 64 bits, which small chips lack.

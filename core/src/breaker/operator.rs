@@ -1,14 +1,11 @@
 //! What people, and dependencies that say when they will be back, can ask of a breaker.
 
+use crate::breaker::Move;
 use crate::breaker::opening::{longest, open_for};
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer};
-use crate::phase::Phase;
-use crate::settings::Config;
 use crate::state::{Code, Opening, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Trips the breaker as if its window had. Returns whether it opened: one that is open, isolated
@@ -37,17 +34,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// # Ok::<(), nanobreaker_core::ConfigError>(())
     /// ```
     pub fn trip_for_ms(&self, ms: u64) -> bool {
-        self.step_by(|state, config| {
-            let now = self.now();
-            let ms = within_limits(ms, Code::OpenAsked, config);
-            let opening = open_for(ms, now, Code::OpenAsked, config);
-            if lets_calls_pass(state) {
-                let cause = Cause::TripRequested;
-                Some(self.opened(state, now, cause, config, |_| opening))
-            } else {
-                let left = self.time_left_at(state, now, config)?;
-                postponed(state, left, ms, opening)
-            }
+        self.open_for(ms, Code::OpenAsked, |state, now, opening, config| {
+            let opened = || self.opened(state, now, Cause::TripRequested, config, |_| opening);
+            lets_calls_pass(state).then(opened)
         })
     }
 
@@ -59,20 +48,28 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// now, if that is later. The streak stays as it is, and no latch holds. Returns whether anything
     /// changed.
     pub fn advise_ms(&self, ms: u64) -> bool {
+        self.open_for(ms, Code::OpenAdvised, |state, _, opening, _| {
+            state.judges_by_window().then(|| Move::opened(state, opening).because(Cause::Advised))
+        })
+    }
+
+    /// Opens for `ms`, as `kind` says and where `open` makes a move of it. An open breaker stays open for
+    /// that long, if that is longer.
+    fn open_for(
+        &self,
+        ms: u64,
+        kind: Code,
+        open: impl Fn(State, Raw, Opening, &Config) -> Option<Move>,
+    ) -> bool {
+        let ms = u32::try_from(ms).unwrap_or(u32::MAX).max(1);
         self.step_by(|state, config| {
-            let now = self.now();
-            let ms = within_limits(ms, Code::OpenAdvised, config);
-            let opening = open_for(ms, now, Code::OpenAdvised, config);
-            if state.judges_by_window() {
-                Some(Move {
-                    to: state.opened(opening),
-                    cause: Some(Cause::Advised),
-                    time: Some(opening.retry_at),
-                })
-            } else {
-                let left = self.time_left_at(state, now, config)?;
-                postponed(state, left, ms, opening)
-            }
+            let (now, ms) = (self.now(), ms.min(longest(kind, config).ms()));
+            let opening = open_for(ms, now, kind, config);
+            open(state, now, opening, config).or_else(|| {
+                let left_ms = self.time_left_ms(state, || now, config)?;
+                let is_longer = state.phase() == Phase::Open && left_ms < ms;
+                is_longer.then(|| Move::open_until(state, opening))
+            })
         })
     }
 
@@ -81,47 +78,40 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub fn recover(&self) -> bool {
         self.step_by(|state, config| {
             let now = self.now();
-            let is_pending = self.time_left_at(state, now, config).is_some_and(|ms| ms > 0);
-            let opening = open_for(0, now, Code::OpenAsked, config);
-            let is_due = Opening {
-                // Rounded down: over, and not only soon.
-                retry_at: config.asked_span().units(now),
-                ..opening
-            };
-            (state.phase() == Phase::Open && is_pending).then(|| Move::open_until(state, is_due))
+            let is_pending = self.time_left_ms(state, || now, config).is_some_and(|ms| ms > 0);
+            // Rounded down: over, and not only soon.
+            let retry_at = config.asked_span().units(now);
+            let over = Opening { retry_at, kind: Code::OpenAsked, again: false };
+            (state.phase() == Phase::Open && is_pending).then(|| Move::open_until(state, over))
         })
     }
 
     /// Holds the breaker open until [`reset`](Self::reset), whatever comes. Returns whether anything
     /// changed.
     pub fn isolate(&self) -> bool {
-        self.step_by(|state, _| {
-            let is_new = state.phase() != Phase::Isolated;
-            is_new.then(|| Move::timeless(state.isolated(), Cause::Isolated))
-        })
+        self.hold(Phase::Isolated, Cause::Isolated, State::isolated)
     }
 
     /// Lets all calls pass and judges none, until [`reset`](Self::reset). Returns whether anything
     /// changed.
     pub fn disable(&self) -> bool {
-        self.step_by(|state, _| {
-            let is_new = state.phase() != Phase::Disabled;
-            is_new.then(|| Move::timeless(state.disabled(), Cause::Disabled))
-        })
+        self.hold(Phase::Disabled, Cause::Disabled, State::disabled)
+    }
+
+    fn hold(&self, phase: Phase, cause: Cause, held: impl Fn(State) -> State) -> bool {
+        self.step_by(|state, _| (state.phase() != phase).then(|| Move::to(held(state)).because(cause)))
     }
 
     /// The dependency is repaired: closed, with an empty window and no streak. Permits given out
     /// before are stale from here on. The shadow switch stays as it is.
     pub fn reset(&self) {
-        self.step_by(|state, _| Some(Move::timeless(state.reset(), Cause::Reset)));
+        self.step_by(|state, _| Some(Move::to(state.reset()).because(Cause::Reset)));
     }
 
     /// Switches shadow on or off. In shadow the breaker judges as ever, but rejects no one: calls that
     /// it would have rejected pass, and their outcomes are not counted.
     pub fn shadow(&self, on: bool) {
-        self.step_by(|state, _| {
-            (state.is_in_shadow() != on).then(|| Move { to: state.in_shadow(on), cause: None, time: None })
-        });
+        self.step_by(|state, _| (state.is_in_shadow() != on).then(|| Move::to(state.in_shadow(on))));
     }
 
     /// Gives this instance a random number of its own, so that jitter and the ramp's pattern differ
@@ -130,18 +120,6 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         // Relaxed: any reader is content with the old or the new value.
         self.sequence.store(seed as Raw, Ordering::Relaxed);
     }
-}
-
-/// The move by which an open breaker with `left` milliseconds left stays open for `ms`, as `opening`
-/// says, if that is longer.
-fn postponed(state: State, left: u32, ms: u32, opening: Opening) -> Option<Move> {
-    (state.phase() == Phase::Open && left < ms).then(|| Move::open_until(state, opening))
-}
-
-/// From one millisecond to the longest that may be asked for, or advised.
-fn within_limits(ms: u64, kind: Code, config: &Config) -> u32 {
-    let ms = u32::try_from(ms).unwrap_or(u32::MAX);
-    ms.min(longest(kind, config).ms()).max(1)
 }
 
 /// Whether calls, or probes, may pass in this state on the breaker's own judgement.

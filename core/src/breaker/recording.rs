@@ -1,15 +1,11 @@
 //! How did the call end?
 
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer};
-use crate::outcome::{Outcome, Recorded};
-use crate::phase::Phase;
-use crate::settings::Config;
+use crate::breaker::Move;
 use crate::state::{Answer, Round, State};
 use crate::sync::Raw;
-use crate::token::{Kind, Token};
+use crate::token::Kind;
 use crate::window::{Verdict, Window};
+use crate::{Breaker, Cause, Clock, Config, Observer, Outcome, Phase, Recorded, Token};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Spends a token with the outcome of its call; a [`Permit`](crate::Permit) does it by
@@ -99,22 +95,16 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let lease = config.lease();
         let lease_ends = lease.deadline(now, lease.ms());
         let (successes, failures) = (config.probe_successes(), config.probe_failures());
-        let succeeded = Some(Cause::ProbesSucceeded);
-        let (to, cause, time) = match state.answered(answer, successes, failures, lease_ends) {
+        Some(match state.answered(answer, successes, failures, lease_ends) {
             // Who gave up renews no lease.
-            Round::GoesOn(state) if answer == Answer::Cancelled => (state, None, None),
-            Round::GoesOn(state) => (state, None, Some(lease_ends)),
+            Round::GoesOn(state) if answer == Answer::Cancelled => Move::to(state),
+            Round::GoesOn(state) => Move::to(state).at(lease_ends),
             Round::Succeeded if config.ramp_ms() > 0 => {
-                let since = config.ramp().units(now);
-                (state.recovering(since), succeeded, Some(since))
+                Move::recovering(state, now, config).because(Cause::ProbesSucceeded)
             }
-            Round::Succeeded => {
-                let since = config.relapse().units(now);
-                (state.closed(since), succeeded, Some(since))
-            }
-            Round::Failed => return Some(self.tripped(state, now, Cause::ProbesFailed, config)),
+            Round::Succeeded => Move::closed(state, now, config).because(Cause::ProbesSucceeded),
+            Round::Failed => self.tripped(state, now, Cause::ProbesFailed, config),
             Round::SpentBefore => return None,
-        };
-        Some(Move { to, cause, time })
+        })
     }
 }

@@ -1,14 +1,11 @@
 //! Keeps the state over a reset of the chip, or of the process.
 
+use crate::breaker::Move;
 use crate::breaker::opening::open_for;
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::{Cause, Observer};
-use crate::phase::Phase;
-use crate::saved::{RestoreError, Saved, SavedPhase};
-use crate::settings::Config;
+use crate::saved::Saved;
 use crate::state::{Code, MAX_STREAK, State};
 use crate::window::Window;
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase, RestoreError};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// The state as a plain integer, to be kept over a reset of the chip (in retained memory, in
@@ -34,13 +31,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             Phase::Open => snapshot.time_left_ms.unwrap_or(0),
             _ => 0,
         };
-        Saved {
-            phase: SavedPhase::of(snapshot.phase),
-            in_shadow: snapshot.in_shadow,
-            streak: snapshot.streak,
-            left_ms,
-        }
-        .to_integer()
+        Saved { phase: snapshot.phase, in_shadow: snapshot.in_shadow, streak: snapshot.streak, left_ms }
+            .to_integer()
     }
 
     /// Puts the breaker into a state that [`save`](Self::save) returned `slept_ms` milliseconds ago, in
@@ -62,25 +54,17 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let now = self.now();
         let streak = saved.streak.min(MAX_STREAK);
         let state = state.in_shadow(saved.in_shadow);
-        let (to, time) = match saved.phase {
-            SavedPhase::Closed if streak == 0 => (state.reset(), None),
-            SavedPhase::Closed => {
-                let since = config.relapse().units(now);
-                let to = state.reset().with_streak(streak).closed(since);
-                (to, Some(since))
+        let restored = match saved.phase {
+            Phase::Closed | Phase::Recovering if streak == 0 => Move::to(state.reset()),
+            Phase::Closed | Phase::Recovering => Move::closed(state.reset().with_streak(streak), now, config),
+            Phase::Open | Phase::HalfOpen => {
+                let left_ms = saved.left_ms.saturating_sub(slept_ms).min(config.asked_span().ms());
+                Move::opened(state.with_streak(streak), open_for(left_ms, now, Code::OpenAsked, config))
             }
-            SavedPhase::Open => {
-                let left_ms = saved.left_ms.saturating_sub(slept_ms);
-                let left_ms = left_ms.min(config.asked_span().ms());
-                let opening = open_for(left_ms, now, Code::OpenAsked, config);
-                let to = state.with_streak(streak).opened(opening);
-                (to, Some(opening.retry_at))
-            }
-            SavedPhase::Isolated => (state.isolated().with_streak(streak), None),
-            SavedPhase::Disabled => (state.disabled().with_streak(streak), None),
+            Phase::Isolated => Move::to(state.isolated().with_streak(streak)),
+            Phase::Disabled => Move::to(state.disabled().with_streak(streak)),
         };
-        let cause = Some(Cause::Restored);
-        Move { to, cause, time }
+        restored.because(Cause::Restored)
     }
 }
 

@@ -1,25 +1,11 @@
 //! Reads the times that the state word holds.
 
-use crate::breaker::{Breaker, Move};
-use crate::clock::Clock;
-use crate::observer::Observer;
-use crate::phase::Phase;
-use crate::settings::Config;
-use crate::state::{Anchor, Code, Left, Span, State};
+use crate::breaker::Move;
+use crate::breaker::opening::span_of;
+use crate::state::{Anchor, Left, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
-
-/// The span that bounds the time of `state`, in whose unit it is counted.
-fn span_of(state: State, config: &Config) -> Span {
-    match state.kind() {
-        Code::Open => config.open_span(state.streak()),
-        Code::OpenAsked => config.asked_span(),
-        Code::OpenAdvised => config.advised_span(),
-        Code::HalfOpen => config.lease(),
-        Code::Recovering => config.ramp(),
-        Code::Closed | Code::Isolated | Code::Disabled => config.relapse(),
-    }
-}
+use crate::{Breaker, Clock, Config, Observer, Phase};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// How long an open state stays open, or how long the probes in flight of a half-open one may still
@@ -47,20 +33,17 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         span.elapsed(self.whole_time(state, span.units(now)), now)
     }
 
-    /// What is left until the phase's time is over; `None` in phases that no time ends.
-    pub(super) fn time_left_ms(&self, state: State, config: &Config) -> Option<u32> {
-        match state.phase() {
-            Phase::Open | Phase::HalfOpen | Phase::Recovering => self.time_left_at(state, self.now(), config),
-            Phase::Closed | Phase::Isolated | Phase::Disabled => None,
-        }
-    }
-
-    /// The same at `now`.
-    pub(super) fn time_left_at(&self, state: State, now: Raw, config: &Config) -> Option<u32> {
+    /// What is left at `now` until the phase's time is over; `None` in phases that no time ends.
+    pub(super) fn time_left_ms(
+        &self,
+        state: State,
+        now: impl FnOnce() -> Raw,
+        config: &Config,
+    ) -> Option<u32> {
         match state.phase() {
             Phase::HalfOpen if state.in_flight() == 0 => None,
-            Phase::Open | Phase::HalfOpen => Some(self.left(state, now, config).ms(span_of(state, config))),
-            Phase::Recovering => Some(config.ramp_ms().saturating_sub(self.elapsed(state, now, config))),
+            Phase::Open | Phase::HalfOpen => Some(self.left(state, now(), config).ms(span_of(state, config))),
+            Phase::Recovering => Some(config.ramp_ms().saturating_sub(self.elapsed(state, now(), config))),
             Phase::Closed | Phase::Isolated | Phase::Disabled => None,
         }
     }
@@ -71,7 +54,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             return state.time_nearest_to(now);
         }
         // Relaxed: the anchor is believed only where it fits the state.
-        let anchor = Anchor::from_raw(self.anchor.load(Ordering::Relaxed));
+        let anchor = Anchor(self.anchor.load(Ordering::Relaxed));
         anchor.whole_time_of(state, now).unwrap_or_else(|| {
             // Who set the time stalled or died before it stored the anchor: stored for it, so that the
             // next reader, whenever it comes, knows this time from one a whole range later.
@@ -85,14 +68,14 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub(super) fn anchors_of(&self, next: &Move) -> Option<(Anchor, Anchor)> {
         let time = next.time.filter(|_| !next.to.needs_no_anchor())?;
         // Relaxed: see `whole_time`.
-        let before = Anchor::from_raw(self.anchor.first_load(Ordering::Relaxed));
+        let before = Anchor(self.anchor.first_load(Ordering::Relaxed));
         Some((before, Anchor::of(next.to, time)))
     }
 
     /// Puts `anchor` in the place of `before`. A thread that stalled until somebody stored another one
     /// leaves that: it may be a later time's.
     pub(super) fn set_anchor(&self, before: Anchor, anchor: Anchor) {
-        let (before, anchor) = (before.raw(), anchor.raw());
+        let (before, anchor) = (before.0, anchor.0);
         if before == anchor {
             return;
         }

@@ -1,6 +1,6 @@
 //! A clock for tests.
 
-use crate::clock::Clock;
+use crate::Clock;
 use crate::sync::{Ordering, Unmodelled32};
 
 /// A clock that goes only when told to. It may also be set back.

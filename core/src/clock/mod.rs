@@ -1,10 +1,8 @@
 //! Where a breaker gets the time from.
 
 mod manual;
-mod ticks;
 
 pub use manual::ManualClock;
-pub use ticks::{TickClock, TickSource};
 
 /// Milliseconds since an arbitrary start.
 ///

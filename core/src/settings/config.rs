@@ -1,6 +1,7 @@
 //! How long a breaker opens once its window says trip, and what closes it again.
 
-use crate::settings::error::{ConfigError, attempt, within};
+use crate::ConfigError;
+use crate::settings::error::{attempt, within};
 use crate::state::{
     ADVICE_MARGIN_MS, LEASE_DIGITS, MAX_FAILURES, MAX_PROBES, MAX_SPAN_MS, MAX_SUCCESSES, SPAN_DIGITS, Span,
 };

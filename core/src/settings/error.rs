@@ -96,6 +96,33 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
+/// Settings that were not put in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum AdjustError {
+    /// A setting is outside its limits.
+    Settings(ConfigError),
+    /// Somebody else adjusts this breaker at this moment.
+    Busy,
+}
+
+impl From<ConfigError> for AdjustError {
+    fn from(error: ConfigError) -> Self {
+        Self::Settings(error)
+    }
+}
+
+impl fmt::Display for AdjustError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settings(error) => error.fmt(f),
+            Self::Busy => f.write_str("another thread is adjusting this breaker; try again"),
+        }
+    }
+}
+
+impl core::error::Error for AdjustError {}
+
 /// A message put together by the compiler, where `fmt` can't run.
 struct Message {
     bytes: [u8; 128],

@@ -9,7 +9,7 @@ mod error;
 mod rate;
 
 pub use config::{Config, ConfigBuilder};
-pub use error::ConfigError;
+pub use error::{AdjustError, ConfigError};
 pub(crate) use error::{attempt, within};
 pub use rate::Rate;
 pub(crate) use rate::{MILLION, Threshold};

@@ -1,6 +1,7 @@
 //! A failure rate with a minimum number of calls.
 
-use crate::settings::error::{ConfigError, attempt, within};
+use crate::ConfigError;
+use crate::settings::error::{attempt, within};
 
 /// A share of bad calls, as people write it, and how many calls there must be before it is judged.
 /// Checked by the window that takes it.

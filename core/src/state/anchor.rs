@@ -33,17 +33,9 @@ const PHASE: Field = Field::after(UPPER, PHASE_BITS);
 
 /// The second word's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Anchor(Raw);
+pub(crate) struct Anchor(pub(crate) Raw);
 
 impl Anchor {
-    pub(crate) const fn from_raw(raw: Raw) -> Self {
-        Self(raw)
-    }
-
-    pub(crate) const fn raw(self) -> Raw {
-        self.0
-    }
-
     /// The anchor of `state`, whose whole time is `time`.
     pub(crate) const fn of(state: State, time: Raw) -> Self {
         let upper = time >> (state.time_field().bits - SHARED);
@@ -126,7 +118,7 @@ mod tests {
     fn an_empty_word_is_no_anchor() {
         let closed = State::NEW.closed(0);
         for state in [closed, open_until(0), open_until(0).half_opened(0)] {
-            let empty = Anchor::from_raw(tagged(state.generation(), 0));
+            let empty = Anchor(tagged(state.generation(), 0));
             assert_eq!(empty.whole_time_of(state, 0), None);
         }
     }

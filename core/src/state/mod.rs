@@ -40,7 +40,7 @@ pub(crate) use moves::{Answer, Opening, Round};
 pub(crate) use span::{ADVICE_MARGIN_MS, Left, MAX_SPAN_MS, Span};
 pub(crate) use tag::{CONTENT_BITS, MAX_CONTENT, content, tag, tagged};
 
-use crate::phase::Phase;
+use crate::Phase;
 use crate::sync::{Raw, WIDE};
 
 /// The bits of one field.
@@ -141,21 +141,11 @@ pub(crate) enum Code {
 
 /// What the word holds at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct State(Raw);
+pub(crate) struct State(pub(crate) Raw);
 
 impl State {
     /// A new breaker: closed, generation 0, never tripped.
     pub(crate) const NEW: Self = Self(0);
-
-    #[inline]
-    pub(crate) const fn from_raw(raw: Raw) -> Self {
-        Self(raw)
-    }
-
-    #[inline]
-    pub(crate) const fn raw(self) -> Raw {
-        self.0
-    }
 
     /// Closed and not in shadow: a call passes without a further look.
     #[inline]

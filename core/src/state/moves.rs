@@ -17,7 +17,7 @@ use super::{
     CELL, Code, FAILED, FLAG, GENERATION, GIVEN_BACK, IN_FLIGHT, LEASE, MAX_STREAK, PHASE, SHADOW, STREAK,
     SUCCEEDED, State, TIME,
 };
-use crate::phase::Phase;
+use crate::Phase;
 use crate::sync::Raw;
 
 /// How a breaker opens, or stays open.

@@ -19,9 +19,7 @@
 //! | before a cell is written | release fence | pairs with the fence above |
 //! | a cell's numbers, the second look | relaxed | ordered by the above |
 
-use crate::clock::Clock;
-use crate::outcome::Outcome;
-use crate::settings::{Config, ConfigError, Settings, attempt};
+use crate::settings::attempt;
 use crate::state::State;
 use crate::sync::{Flag, Held, Ordering, Word, const_unless_loom, fence};
 use crate::window::any::{AnyRule, Kind};
@@ -30,6 +28,7 @@ use crate::window::cell::{Cell, Checked};
 use crate::window::judge::{Judge, Rule, Verdict};
 use crate::window::slow::judge_both;
 use crate::window::tagged::{own_content, sweep};
+use crate::{Clock, Config, ConfigError, Outcome, Settings};
 
 /// Makes a breaker whose settings can be replaced while calls go on: see
 /// [`Breaker::adjust`](crate::Breaker::adjust).
@@ -118,7 +117,7 @@ impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
         fence(Ordering::Acquire);
         let answer = read(self.cell(seen));
         fence(Ordering::Acquire);
-        let now = State::from_raw(word.load(Ordering::Relaxed));
+        let now = State(word.load(Ordering::Relaxed));
         if now.generation() == seen.generation() { Ok(answer) } else { Err(now) }
     }
 

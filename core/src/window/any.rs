@@ -1,7 +1,6 @@
 //! A window chosen at run time.
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, Threshold, WindowSettings, attempt};
+use crate::settings::{Threshold, attempt};
 use crate::sync::{Word, const_unless_loom};
 use crate::window::call::Call;
 use crate::window::calls::CallsRule;
@@ -10,6 +9,7 @@ use crate::window::cusum::CusumRule;
 use crate::window::failures::FailuresRule;
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
 use crate::window::time::TimeRule;
+use crate::{Clock, ConfigError, WindowSettings};
 
 /// Any of the windows, for where a file or a person chooses.
 ///
@@ -42,10 +42,7 @@ impl<const WORDS: usize> AnyWindow<WORDS> {
         /// As the constructor of that window: a threshold or a size may be what `WORDS` words hold.
         pub const fn new(settings: WindowSettings) -> Result<Self, ConfigError> {
             const { assert!(WORDS > 0, "a window takes at least one word") };
-            Ok(Self(Ruled {
-                rule: attempt!(AnyRule::new(settings, WORDS)),
-                words: Word::zeroes(),
-            }))
+            Ok(Self(Ruled { rule: attempt!(AnyRule::new(settings, WORDS)), words: Word::zeroes() }))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One call on its way into a window.
 
-use crate::clock::Clock;
+use crate::Clock;
 use crate::state::{Span, State};
 use crate::sync::{Ordering, Raw, Word};
 
@@ -44,7 +44,7 @@ impl<'a, C> Call<'a, C> {
     #[inline]
     pub(crate) fn present_generation(&self) -> u16 {
         // Relaxed: ordered behind the acquire load of the window's word, see above.
-        State::from_raw(self.word.load(Ordering::Relaxed)).generation()
+        State(self.word.load(Ordering::Relaxed)).generation()
     }
 
     /// Whether the breaker is still in this call's generation; see

@@ -7,9 +7,10 @@
 //! | 4 + 4 | the two windows' rules |
 //! | 7 | the configuration |
 
-use crate::settings::{Config, ConfigError, Settings, attempt};
+use crate::settings::attempt;
 use crate::sync::{Number, const_unless_loom};
 use crate::window::any::{AnyRule, Kind, PARTS};
+use crate::{Config, ConfigError, Settings};
 
 const LIMITS: usize = 1;
 const FAILED: usize = LIMITS + 2;

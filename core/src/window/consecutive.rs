@@ -2,12 +2,12 @@
 //!
 //! One word: the number of failures since the last success.
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, attempt, within};
+use crate::settings::{attempt, within};
 use crate::sync::{Ordering, Word, const_unless_loom};
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
 use crate::window::tagged::{own_content, update};
+use crate::{Clock, ConfigError};
 
 /// The largest threshold.
 const MAX_THRESHOLD: u32 = u16::MAX as u32;
@@ -44,10 +44,7 @@ impl Consecutive {
         ///
         /// `threshold` must be from 1 to 65,535.
         pub const fn new(threshold: u32) -> Result<Self, ConfigError> {
-            Ok(Self(Ruled {
-                rule: attempt!(ConsecutiveRule::new(threshold)),
-                words: Word::zeroes(),
-            }))
+            Ok(Self(Ruled { rule: attempt!(ConsecutiveRule::new(threshold)), words: Word::zeroes() }))
         }
     }
 }
@@ -70,9 +67,7 @@ impl ConsecutiveRule {
 impl Rule for ConsecutiveRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some(word) = words.first() else {
-            return Verdict::Holds;
-        };
+        let Some(word) = words.first() else { return Verdict::Holds };
         // Relaxed: only what its own generation counted is read from it, and nothing is written.
         if !bad && own_content(word.load(Ordering::Relaxed), call) == 0 {
             return Verdict::Holds;

@@ -16,14 +16,14 @@
 //! The time comes round after 18.6 hours. Evidence that is older, or that a reader whose clock is behind
 //! finds ahead, counts as just begun: that puts the trip off to the next failure.
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, CusumSettings, MILLION, attempt, within};
+use crate::settings::{MILLION, attempt, within};
 use crate::state::CONTENT_BITS;
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
 use crate::window::logarithm::log2;
 use crate::window::tagged::{own_content, update};
+use crate::{Clock, ConfigError, CusumSettings};
 
 const SUM_BITS: u32 = if WIDE { 26 } else { CONTENT_BITS };
 /// The sum that trips.
@@ -31,7 +31,7 @@ const TRIPS_AT: Raw = 1 << SUM_BITS;
 const TIME_BITS: u32 = CONTENT_BITS - SUM_BITS;
 const TIME: Raw = (1 << TIME_BITS) - 1;
 /// The smallest weight of a success: below it rounding would count for too much.
-const LEAST_WEIGHT: u64 = 16;
+const LEAST_WEIGHT: u32 = 16;
 /// A quarter of the time's range.
 const MOST_SUSTAINED_MS: u32 = if WIDE { 1 << (TIME_BITS - 2) } else { 0 };
 const MOST_CALLS: u64 = 1_000_000_000_000_000;
@@ -89,10 +89,7 @@ impl Cusum {
         /// and so far above it that a success weighs anything; `calls_per_false_trip` from 2 to 10¹⁵;
         /// `sustained_for_ms` at most 16,777,216, and 0 where words are 32 bits wide.
         pub const fn new(settings: CusumSettings) -> Result<Self, ConfigError> {
-            Ok(Self(Ruled {
-                rule: attempt!(CusumRule::new(settings)),
-                words: Word::zeroes(),
-            }))
+            Ok(Self(Ruled { rule: attempt!(CusumRule::new(settings)), words: Word::zeroes() }))
         }
     }
 }
@@ -118,11 +115,10 @@ impl CusumRule {
         let least_broken = least_broken(normal, calls);
         let broken = attempt!(within("broken", broken_ppm as u64, least_broken, most - 1));
         attempt!(within("calls_per_false_trip", calls, 2, MOST_CALLS));
-        let sustained = sustained_for_ms as u64;
-        attempt!(within("sustained_for_ms", sustained, 0, MOST_SUSTAINED_MS as u64));
+        attempt!(within("sustained_for_ms", sustained_for_ms as u64, 0, MOST_SUSTAINED_MS as u64));
         Ok(Self {
             failure: failure_weight(normal, broken, calls),
-            success: success_weight(normal, broken, calls) as u32,
+            success: success_weight(normal, broken, calls),
             sustained_for_ms,
         })
     }
@@ -159,24 +155,37 @@ impl CusumRule {
     }
 }
 
-/// A share of 2^`SUM_BITS`, in the binary logarithm's units.
-const fn scaled(numerator: u64) -> u128 {
-    (numerator as u128) << SUM_BITS
-}
-
 /// ln(p₁/p₀), as a share of what trips; rounded down.
 const fn failure_weight(normal: u32, broken: u32, calls: u64) -> u32 {
     let log = log2(broken as u64) - log2(normal as u64);
     // Either logarithm may be two units too small.
-    let weight = scaled(log.saturating_sub(2)) / (log2(calls) as u128 + 2);
-    if weight > TRIPS_AT as u128 { TRIPS_AT as u32 } else { weight as u32 }
+    share(log.saturating_sub(2), log2(calls) + 2).0
 }
 
-/// ln((1−p₀)/(1−p₁)), as a share of what trips; rounded up. More than trips is as good as that.
-const fn success_weight(normal: u32, broken: u32, calls: u64) -> u64 {
+/// ln((1−p₀)/(1−p₁)), as a share of what trips; rounded up.
+const fn success_weight(normal: u32, broken: u32, calls: u64) -> u32 {
     let log = log2((MILLION - normal) as u64) - log2((MILLION - broken) as u64);
-    let weight = scaled(log + 2).div_ceil(log2(calls) as u128);
-    if weight > TRIPS_AT as u128 { TRIPS_AT as u64 } else { weight as u64 }
+    let (weight, is_exact) = share(log + 2, log2(calls));
+    if is_exact { weight } else { weight + 1 }
+}
+
+/// `part` / `whole` in units of 1/2^`SUM_BITS`, rounded down, and whether that is exact. More than the
+/// whole is as good as the whole.
+///
+/// Bit by bit: small chips would need a large routine to divide 128 bits, and the compiler can't see that
+/// the divisor is never zero, so it would keep that panic.
+const fn share(part: u64, whole: u64) -> (u32, bool) {
+    if part >= whole {
+        return (TRIPS_AT as u32, true);
+    }
+    let (mut share, mut rest, mut bit) = (0, part, 0);
+    while bit < SUM_BITS {
+        let is_set = rest << 1 >= whole;
+        share = share << 1 | is_set as u32;
+        rest = (rest << 1) - if is_set { whole } else { 0 };
+        bit += 1;
+    }
+    (share, rest == 0)
 }
 
 /// The smallest broken rate, in parts per million, at which a success weighs enough beside `normal`.
@@ -197,9 +206,7 @@ const fn least_broken(normal: u32, calls: u64) -> u64 {
 impl Rule for CusumRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some(word) = words.first() else {
-            return Verdict::Holds;
-        };
+        let Some(word) = words.first() else { return Verdict::Holds };
         // Relaxed: only what its own generation counted is read from it, and nothing is written.
         if !bad && own_content(word.load(Ordering::Relaxed), call) == 0 {
             return Verdict::Holds;

@@ -34,9 +34,7 @@ impl Divisor {
     /// `value` divided, rounded down.
     #[inline]
     pub(super) fn quotient(self, value: Raw) -> Raw {
-        let [reciprocal] = self.reciprocal[..] else {
-            return value / self.by;
-        };
+        let [reciprocal] = self.reciprocal[..] else { return value / self.by };
         // The high half of the product with the reciprocal, rounded down, is the quotient or one
         // less (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994,
         // prove more than this simple case needs); what is left over tells which.

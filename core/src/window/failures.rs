@@ -12,14 +12,14 @@
 //! A stamp in milliseconds (wide), or in units of about 1/8,192 of the window where that is longer. The
 //! first word is no slot: where words are narrow it counts half turns of the stamp, see [`turn`](super::turn).
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, attempt, within};
-use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span};
-use crate::sync::{Raw, WIDE, Word, const_unless_loom};
+use crate::settings::{attempt, within};
+use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span, tagged};
+use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
 use crate::window::call::{Call, Reading};
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
 use crate::window::tagged::update;
 use crate::window::turn::{Halves, Turned, turn_to};
+use crate::{Clock, ConfigError};
 
 const TAKEN: Raw = 1 << (CONTENT_BITS - 1);
 const STAMP: Raw = TAKEN - 1;
@@ -64,10 +64,26 @@ impl<const K: usize> Failures<K> {
         /// `ms` must be from 1 to 67,108,864 (18.6 hours).
         pub const fn within_ms(ms: u64) -> Result<Self, ConfigError> {
             const { assert!(K >= 1 && K <= u16::MAX as usize, "K must be from 1 to 65,535") };
-            Ok(Self(Ruled {
-                rule: attempt!(FailuresRule::new(K as u32, ms, K)),
-                words: Word::zeroes(),
-            }))
+            Self::up_to(K as u32, ms)
+        }
+    }
+
+    const_unless_loom! {
+        /// `threshold` failures within `ms` milliseconds trip, for where a person or a file chooses. The
+        /// ring has room for `K`.
+        ///
+        /// ```
+        /// # use nanobreaker_core::window::Failures;
+        /// let chosen = 4;
+        /// assert!(Failures::<16>::up_to(chosen, 10_000).is_ok());
+        /// assert_eq!(Failures::<16>::up_to(17, 10_000).unwrap_err().maximum(), 16);
+        /// ```
+        ///
+        /// # Errors
+        ///
+        /// `threshold` must be from 1 to `K`, and `ms` from 1 to 67,108,864 (18.6 hours).
+        pub const fn up_to(threshold: u32, ms: u64) -> Result<Self, ConfigError> {
+            Ok(Self(Ruled { rule: attempt!(FailuresRule::new(threshold, ms, K)), words: Word::zeroes() }))
         }
     }
 }
@@ -111,9 +127,7 @@ impl FailuresRule {
 
     #[cold]
     fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
-        let Some((turn, slots)) = words.split_first() else {
-            return Verdict::Trips;
-        };
+        let Some((turn, slots)) = words.split_first() else { return Verdict::Trips };
         let slots = slots.get(..self.slots as usize).unwrap_or(slots);
         let mut reading = Reading::new(call);
         'walk: loop {
@@ -163,10 +177,8 @@ impl FailuresRule {
             Found::Free
         }
     }
-}
 
-/// Half turns of a narrow stamp. A wide one never comes round.
-impl FailuresRule {
+    /// Half turns of a narrow stamp. A wide one never comes round.
     const fn half(self, now: Raw) -> Raw {
         self.within.units(now) >> (STAMP_BITS - 1)
     }
@@ -185,8 +197,6 @@ impl FailuresRule {
     }
 
     fn is_turned_to<C>(self, turn: &Word, reading: Reading, call: &Call<'_, C>) -> bool {
-        use crate::state::tagged;
-        use crate::sync::Ordering;
         // Relaxed: ordered behind the acquire load of the slot, see `turn`.
         WIDE || turn.load(Ordering::Relaxed) == tagged(call.generation(), self.half(reading.now))
     }

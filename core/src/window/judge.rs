@@ -1,12 +1,10 @@
 //! What the breaker asks of a window.
 
-use crate::clock::Clock;
-use crate::outcome::Outcome;
-use crate::settings::Config;
 use crate::state::State;
 use crate::sync::Word;
 use crate::window::call::Call;
 use crate::window::tagged;
+use crate::{Clock, Config, Outcome};
 
 /// What a window says to one more outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +57,6 @@ pub(crate) struct Ruled<R, const WORDS: usize> {
 
 /// A window that judges calls which are good or bad: one that can stand beside another.
 pub(crate) trait Counts {
-    /// Whether it judges anything at all.
-    #[inline]
-    fn is_there(&self) -> bool {
-        true
-    }
-
     /// Takes in one call.
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict;
 
@@ -80,28 +72,6 @@ impl<R: Rule, const WORDS: usize> Counts for Ruled<R, WORDS> {
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
         tagged::sweep(&self.words, call);
-    }
-}
-
-/// A window that may be missing, where a file or a person chooses; one that is holds whatever comes.
-impl<W: Counts> Counts for Option<W> {
-    #[inline]
-    fn is_there(&self) -> bool {
-        self.is_some()
-    }
-
-    #[inline]
-    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        match self {
-            Some(window) => window.count(bad, call),
-            None => Verdict::Holds,
-        }
-    }
-
-    fn sweep<C>(&self, call: &Call<'_, C>) {
-        if let Some(window) = self {
-            window.sweep(call);
-        }
     }
 }
 

@@ -3,11 +3,13 @@
 /// Bits behind the point.
 const FRACTION: u32 = 48;
 
-/// log₂ of `value`, which is not 0, in units of 2⁻⁴⁸; rounded down, by at most two units.
+/// log₂ of `value` in units of 2⁻⁴⁸; rounded down, by at most two units. That of 0 counts as 1's, so that
+/// no input panics.
 ///
 /// Bit by bit: squaring a number doubles its logarithm, so whether the square reaches 2 is the next
 /// bit (Knuth, The Art of Computer Programming 1, 1.2.2, exercise 25).
 pub(super) const fn log2(value: u64) -> u64 {
+    let value = value | (value == 0) as u64;
     let whole = value.ilog2();
     // From 1 to 2, in units of 2⁻⁶³.
     let mut rest = value << (u64::BITS - 1 - whole);
@@ -32,6 +34,11 @@ mod tests {
         for power in 0..64 {
             assert_eq!(log2(1 << power), power << FRACTION);
         }
+    }
+
+    #[test]
+    fn zero_does_not_panic() {
+        assert_eq!(log2(0), 0);
     }
 
     #[test]

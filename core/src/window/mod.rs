@@ -46,8 +46,6 @@ pub use slow::WithSlow;
 pub use striped::{StripedTime, Stripes};
 pub use time::Time;
 
-use crate::settings::Config;
-
 pub(crate) use call::Call;
 pub(crate) use cell::Checked;
 pub(crate) use judge::{Judge, Verdict};
@@ -57,29 +55,12 @@ pub(crate) use tagged::{sweep, sweep_is_due};
 /// be written is a protocol between the window and the breaker.
 #[allow(private_bounds, reason = "sealed: the protocol is the breaker's own")]
 pub trait Window: Judge<Config = Self::Settings> {
-    /// What the breaker keeps beside the window: its [`Config`], or `()` where the window
+    /// What the breaker keeps beside the window: its [`Config`](crate::Config), or `()` where the window
     /// holds all settings itself.
     type Settings;
 }
 
 #[allow(private_bounds, reason = "see Window")]
-impl<W: judge::Counts> Window for W {
-    type Settings = Config;
-}
-
-#[allow(private_bounds, reason = "see Window")]
-impl<F: judge::Counts, S: judge::Counts> Window for WithSlow<F, S> {
-    type Settings = Config;
-}
-
-impl<P: Policy> Window for Custom<P> {
-    type Settings = Config;
-}
-
-impl<const WORDS: usize, const SLOW: usize> Window for Adjustable<WORDS, SLOW> {
-    type Settings = ();
-}
-
-impl<P: Preset, const WORDS: usize> Window for Fixed<P, WORDS> {
-    type Settings = ();
+impl<W: Judge<Config = S>, S> Window for W {
+    type Settings = S;
 }

@@ -1,12 +1,10 @@
 //! A window of the user's own.
 
-use crate::clock::Clock;
-use crate::outcome::Outcome;
-use crate::settings::Config;
 use crate::state::State;
 use crate::sync::Word;
 use crate::window::call::Call;
 use crate::window::judge::{Judge, Verdict};
+use crate::{Clock, Config, Outcome};
 
 /// A rule of one's own that says when to trip; [`Custom`] makes it a window.
 ///

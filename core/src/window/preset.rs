@@ -2,15 +2,13 @@
 
 use core::marker::PhantomData;
 
-use crate::clock::Clock;
-use crate::outcome::Outcome;
-use crate::settings::{Config, Settings};
 use crate::state::State;
 use crate::sync::{Word, const_unless_loom};
 use crate::window::any::AnyRule;
 use crate::window::call::Call;
 use crate::window::judge::{Judge, Rule, Verdict};
 use crate::window::tagged::sweep;
+use crate::{Clock, Config, Outcome, Settings};
 
 /// Settings that belong to a type, for [`Fixed`].
 pub trait Preset {
@@ -65,10 +63,7 @@ impl<P: Preset, const WORDS: usize> Fixed<P, WORDS> {
                 assert!(P::SETTINGS.slow_window.is_none(), "a preset has no window for slow calls");
                 let _ = (Self::RULE, Self::CONFIG);
             }
-            Self {
-                words: Word::zeroes(),
-                preset: PhantomData,
-            }
+            Self { words: Word::zeroes(), preset: PhantomData }
         }
     }
 }

@@ -1,19 +1,16 @@
 //! A second window that judges slow calls.
 
-use crate::clock::Clock;
-use crate::outcome::Outcome;
-use crate::settings::Config;
 use crate::state::State;
 use crate::sync::Word;
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Judge, Verdict};
+use crate::{Clock, Config, Outcome};
 
 /// Two windows side by side: one judges failed calls, one slow calls. Either may trip.
 ///
 /// A [slow](Outcome::Slow) call is good to the first and bad to the second, a failed call the other
 /// way round, and a [slow failure](Outcome::SlowFailure) is bad to both. Both windows take in every
-/// call, so a call costs what both cost. Where the second is an `Option` that is `None`, a slow call is
-/// a failure to the first.
+/// call, so a call costs what both cost.
 ///
 /// ```
 /// use nanobreaker_core::{Breaker, Config, ManualClock, Phase, Rate, window::{Calls, WithSlow}};
@@ -76,7 +73,7 @@ impl<F: Counts, S: Counts> Judge for WithSlow<F, S> {
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         let failed = |bad| self.failed.count(bad, call);
         let slow = |bad| self.slow.count(bad, call);
-        judge_both(outcome, self.slow.is_there(), failed, slow)
+        judge_both(outcome, true, failed, slow)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
@@ -112,11 +109,5 @@ mod tests {
         assert_eq!(phase_after(windows(), &[Slow, Slow, Slow, Success]), Phase::Open);
         assert_eq!(phase_after(windows(), &[Slow, Slow, Failure, Success]), Phase::Closed);
         assert_eq!(phase_after(windows(), &[Failure, Failure]), Phase::Open);
-    }
-
-    #[test]
-    fn where_no_window_judges_slow_calls_they_are_failures() {
-        let windows = WithSlow::new(Consecutive::new(2).unwrap(), None::<Consecutive>);
-        assert_eq!(phase_after(windows, &[Outcome::Slow, Outcome::Failure]), Phase::Open);
     }
 }

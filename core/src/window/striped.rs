@@ -5,13 +5,13 @@
 //! own, and whoever has to judge sums over the stripes. Bad calls share one row: they are few, or
 //! the breaker trips.
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, Rate, attempt};
+use crate::settings::attempt;
 use crate::sync::{Word, array_of, const_unless_loom};
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Verdict};
 use crate::window::tagged::sweep;
 use crate::window::time::{Rows, TimeRule};
+use crate::{Clock, ConfigError, Rate};
 
 /// Tells which stripe the present thread, core or interrupt counts in.
 ///
@@ -78,20 +78,6 @@ pub struct StripedTime<S, const STRIPES: usize, const BUCKETS: usize> {
 #[repr(align(128))]
 struct Row<const BUCKETS: usize>([Word; BUCKETS]);
 
-impl<const BUCKETS: usize> Row<BUCKETS> {
-    const_unless_loom! {
-        const fn new() -> Self {
-            Self(Word::zeroes())
-        }
-    }
-
-    const_unless_loom! {
-        const fn many<const N: usize>() -> [Self; N] {
-            array_of!(Self::new(); N)
-        }
-    }
-}
-
 impl<S: Copy, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES, BUCKETS> {
     const_unless_loom! {
         /// As [`Time::new`](super::Time::new), with `stripes` to tell threads apart.
@@ -100,19 +86,14 @@ impl<S: Copy, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES
         ///
         /// As [`Time::new`](super::Time::new). `STRIPES` must be at least 1, which the compiler
         /// checks.
-        pub const fn new(
-            span_ms: u64,
-            buckets: u32,
-            rate: Rate,
-            stripes: S,
-        ) -> Result<Self, ConfigError> {
+        pub const fn new(span_ms: u64, buckets: u32, rate: Rate, stripes: S) -> Result<Self, ConfigError> {
             const { assert!(STRIPES > 0, "a striped window needs a stripe") };
             Ok(Self {
                 rule: attempt!(TimeRule::new(span_ms, buckets, rate, BUCKETS)),
                 turn: Word::new(0),
                 stripes,
-                good: Row::many(),
-                bad: Row::new(),
+                good: array_of!(Row(Word::zeroes()); STRIPES),
+                bad: Row(Word::zeroes()),
             })
         }
     }
@@ -122,9 +103,7 @@ impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Counts for StripedT
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
         // Never out of bounds: STRIPES is not 0.
-        let Some(own) = self.good.get(self.stripes.stripe() % STRIPES.max(1)) else {
-            return Verdict::Holds;
-        };
+        let Some(own) = self.good.get(self.stripes.stripe() % STRIPES.max(1)) else { return Verdict::Holds };
         let rows = Rows {
             turn: &self.turn,
             own: &own.0,

@@ -6,8 +6,7 @@
 
 use core::iter;
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, Rate, Threshold, attempt, within};
+use crate::settings::{Threshold, attempt, within};
 use crate::state::{MAX_SPAN_MS, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
 use crate::window::call::{Call, Reading};
@@ -15,6 +14,7 @@ use crate::window::judge::{Counts, Rule, Verdict};
 use crate::window::laps::{Laps, Place};
 use crate::window::tagged::{own_content, sweep, update};
 use crate::window::turn::Turned;
+use crate::{Clock, ConfigError, Rate};
 
 /// The most buckets.
 const MAX_BUCKETS: usize = 64;
@@ -152,9 +152,7 @@ impl TimeRule {
     #[inline]
     fn goes_on<C: Clock>(self, row: &[Word], turn: &Word, call: &Call<'_, C>) -> bool {
         let place = self.laps.place(call.now());
-        let Some(word) = row.get(place.slot) else {
-            return false;
-        };
+        let Some(word) = row.get(place.slot) else { return false };
         // Relaxed, all: only a word of this very generation is replaced. The exchange continues the release
         // sequence of the one that put the tag there. Where the words were turned since, this word has
         // changed, and the exchange is refused.
@@ -305,12 +303,8 @@ impl Rule for TimeRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
         let buckets = self.laps.buckets() as usize;
-        let Some((turn, rest)) = words.split_first() else {
-            return Verdict::Holds;
-        };
-        let Some((good, rest)) = rest.split_at_checked(buckets) else {
-            return Verdict::Holds;
-        };
+        let Some((turn, rest)) = words.split_first() else { return Verdict::Holds };
+        let Some((good, rest)) = rest.split_at_checked(buckets) else { return Verdict::Holds };
         let rows = Rows { turn, own: good, good: iter::once(good), bad: rest };
         self.enter(rows, bad, call)
     }

@@ -136,7 +136,10 @@ pub fn play(script: &Script) -> Result<(), String> {
             }
             _ => play_on(script, any(window)),
         },
-        _ => play_on(script, WithSlow::new(any(window), slow_window.map(any))),
+        _ => match slow_window {
+            Some(slow) => play_on(script, WithSlow::new(any(window), any(slow))),
+            None => play_on(script, any(window)),
+        },
     }
 }
 

@@ -3,19 +3,17 @@
 
 #![no_std]
 
-use core::num::NonZeroU32;
-
 use embedded_hal::i2c::{ErrorKind, ErrorType, I2c, Operation};
 use nanobreaker_core::window::{Consecutive, Failures};
 use nanobreaker_core::{Breaker, Config, RestoreError, checked};
-use nanobreaker_embedded::Queue;
-use nanobreaker_embedded::clock::{ClockFn, CounterFn};
+use nanobreaker_embedded::clock::{ClockFn, TickClock};
 use nanobreaker_embedded::guarded::{Guarded, GuardedError};
+use nanobreaker_embedded::{OneWordBreaker, Queue};
 use portable_atomic::{AtomicU32, Ordering};
 
 static MILLISECONDS: AtomicU32 = AtomicU32::new(0);
 static TRANSITIONS: Queue<8> = Queue::new();
-static RTC: CounterFn = CounterFn::new(milliseconds, NonZeroU32::new(1_000).unwrap());
+static RTC: TickClock<1_000> = TickClock::new(milliseconds);
 
 static SENSOR: Breaker<Failures<3>, ClockFn, &Queue<8>> = Breaker::with_observer(
     checked!(Failures::within_ms(10_000)),
@@ -24,8 +22,9 @@ static SENSOR: Breaker<Failures<3>, ClockFn, &Queue<8>> = Breaker::with_observer
     &TRANSITIONS,
 );
 
-static RADIO: Breaker<Consecutive, &CounterFn> =
+static RADIO: Breaker<Consecutive, &TickClock<1_000>> =
     Breaker::new(checked!(Consecutive::new(2)), Config::DEFAULT, &RTC);
+static DISPLAY: OneWordBreaker<2, 5_000, &TickClock<1_000>> = OneWordBreaker::new(&RTC);
 
 fn milliseconds() -> u32 {
     // Relaxed: a recent reading will do.
@@ -54,6 +53,15 @@ impl I2c for Bus {
 pub fn read(bus: &mut Bus) -> Result<[u8; 2], GuardedError<ErrorKind>> {
     let mut reading = [0; 2];
     Guarded::new(bus, &SENSOR).write_read(0x44, &[0xFD], &mut reading).map(|()| reading)
+}
+
+/// Writes to a display on a guarded bus.
+///
+/// # Errors
+///
+/// When the display does not answer, or is not asked.
+pub fn show(bus: &mut Bus) -> Result<(), GuardedError<ErrorKind>> {
+    Guarded::new(bus, &DISPLAY).write(0x3C, &[0xAF])
 }
 
 /// Sends over a radio that acknowledges or not; when to ask again.

@@ -14,8 +14,15 @@ mod firmware {
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     use embedded_example::{board, say};
-    use nanobreaker_core::window::{Calls, Consecutive, Failures, Time, Window, calls_words};
-    use nanobreaker_core::{Breaker, Clock, Config, Outcome, Phase, Rate, checked};
+    use nanobreaker_core::window::{
+        Calls, Consecutive, Cusum, Failures, Fixed, Preset, Time, Window, calls_words,
+    };
+    use nanobreaker_core::{
+        Breaker, Clock, Config, ConfigBuilder, CusumSettings, Outcome, Phase, Rate, Rejected, Settings,
+        Token, WindowSettings, checked,
+    };
+    use nanobreaker_embedded::OneWordBreaker;
+    use nanobreaker_embedded::clock::{TickClock, TickSource};
 
     const REPEATS: u32 = 500;
 
@@ -31,13 +38,47 @@ mod firmware {
         }
     }
 
+    /// The same as a timer of 16 MHz.
+    struct Ticks;
+
+    impl TickSource for Ticks {
+        #[inline]
+        fn ticks(&self) -> u32 {
+            MILLISECONDS.load(Relaxed).wrapping_mul(16_000)
+        }
+    }
+
     type Measured<W> = Breaker<W, Uptime>;
 
     /// As in the firmware whose size is measured.
-    const CONFIG: Config = checked!(Config::builder().open_for_ms(5_000).max_open_ms(60_000).build());
+    const OPENING: ConfigBuilder = Config::builder().open_for_ms(5_000).max_open_ms(60_000);
+    const CONFIG: Config = checked!(OPENING.build());
+
+    struct Sensor;
+    impl Preset for Sensor {
+        const SETTINGS: Settings = Settings {
+            window: WindowSettings::Failures { threshold: 5, within_ms: 10_000 },
+            opening: OPENING,
+            ..Settings::DEFAULT
+        };
+    }
 
     static FAILURES: Measured<Failures<5>> =
         Breaker::new(checked!(Failures::within_ms(10_000)), CONFIG, Uptime);
+    static PRESET: Measured<Fixed<Sensor, 5>> = Breaker::new(Fixed::new(), (), Uptime);
+    static TICKS: Breaker<Failures<5>, TickClock<16_000_000, Ticks>> =
+        Breaker::new(checked!(Failures::within_ms(10_000)), CONFIG, TickClock::new(Ticks));
+    static ONE_WORD: OneWordBreaker<5, 5_000, Uptime> = OneWordBreaker::new(Uptime);
+    static CUSUM: Measured<Cusum> = Breaker::new(
+        checked!(Cusum::new(CusumSettings {
+            normal_ppm: 10_000,
+            broken_ppm: 200_000,
+            calls_per_false_trip: 1_000_000,
+            sustained_for_ms: 0,
+        })),
+        CONFIG,
+        Uptime,
+    );
     static CONSECUTIVE: Measured<Consecutive> = Breaker::new(checked!(Consecutive::new(5)), CONFIG, Uptime);
     static CALLS: Measured<Calls<1>> =
         Breaker::new(checked!(Calls::new(16, Rate::percent(50).min_calls(8))), CONFIG, Uptime);
@@ -45,6 +86,54 @@ mod firmware {
         Breaker::new(checked!(Calls::new(100, Rate::percent(50).min_calls(20))), CONFIG, Uptime);
     static TIME: Measured<Time<8>> =
         Breaker::new(checked!(Time::new(10_000, 8, Rate::percent(50).min_calls(10))), CONFIG, Uptime);
+
+    /// A breaker that is measured.
+    trait Subject {
+        fn allow_token(&self) -> Result<Token, Rejected>;
+        fn record(&self, token: Token, outcome: Outcome);
+        fn phase(&self) -> Phase;
+        /// Closed, with an empty window.
+        fn start_over(&self);
+    }
+
+    impl<W: Window, C: Clock> Subject for Breaker<W, C> {
+        #[inline(always)]
+        fn allow_token(&self) -> Result<Token, Rejected> {
+            self.allow_token()
+        }
+        #[inline(always)]
+        fn record(&self, token: Token, outcome: Outcome) {
+            self.record(token, outcome);
+        }
+        fn phase(&self) -> Phase {
+            self.phase()
+        }
+        fn start_over(&self) {
+            self.reset();
+        }
+    }
+
+    impl<const K: u32, const MS: u32, C: Clock> Subject for OneWordBreaker<K, MS, C> {
+        #[inline(always)]
+        fn allow_token(&self) -> Result<Token, Rejected> {
+            self.allow_token()
+        }
+        #[inline(always)]
+        fn record(&self, token: Token, outcome: Outcome) {
+            self.record(token, outcome);
+        }
+        fn phase(&self) -> Phase {
+            self.phase()
+        }
+        fn start_over(&self) {
+            pass(2 * MS);
+            call(self, Outcome::Success);
+        }
+    }
+
+    fn pass(ms: u32) {
+        MILLISECONDS.store(MILLISECONDS.load(Relaxed).wrapping_add(ms), Relaxed);
+    }
 
     /// Instructions of one `operation`, without the loop around it.
     fn instructions_of_one(mut operation: impl FnMut()) -> u32 {
@@ -63,18 +152,16 @@ mod firmware {
     }
 
     #[inline(always)]
-    fn call<W: Window>(breaker: &'static Measured<W>, outcome: Outcome) {
-        match black_box(breaker).allow() {
-            Ok(permit) => {
-                permit.record(outcome);
-            }
+    fn call(breaker: &impl Subject, outcome: Outcome) {
+        match black_box(breaker).allow_token() {
+            Ok(token) => breaker.record(token, outcome),
             Err(rejected) => {
                 black_box(rejected.retry_after_ms());
             }
         }
     }
 
-    fn measure<W: Window>(name: &str, breaker: &'static Measured<W>) {
+    fn measure(name: &str, breaker: &'static impl Subject) {
         for _ in 0..200 {
             call(breaker, Outcome::Success); // a window full of successes: the usual state
         }
@@ -85,7 +172,9 @@ mod firmware {
         let mut failures = Failing::default();
         failures.measure(breaker, 0);
         failures.measure(breaker, 3_000);
-        breaker.trip();
+        while breaker.phase() != Phase::Open {
+            call(breaker, Outcome::Failure);
+        }
         let rejection = instructions_of_one(|| call(breaker, Outcome::Success));
         say!(
             "cost {name} {allow} {success} {}-{} {} {rejection}",
@@ -115,13 +204,13 @@ mod firmware {
 
     impl Failing {
         /// Measures each failure of a row into an empty window, `apart_ms` apart, until it trips.
-        fn measure<W: Window>(&mut self, breaker: &'static Measured<W>, apart_ms: u32) {
+        fn measure(&mut self, breaker: &'static impl Subject, apart_ms: u32) {
             let mut instructions = [0; IN_A_ROW];
             let mut trips_at = IN_A_ROW;
             for _ in 0..ROWS {
-                breaker.reset();
+                breaker.start_over();
                 for (nth, sum) in instructions.iter_mut().enumerate() {
-                    MILLISECONDS.store(MILLISECONDS.load(Relaxed) + apart_ms, Relaxed);
+                    pass(apart_ms);
                     let around = board::instructions_of(|| {
                         black_box(nth);
                     });
@@ -130,7 +219,7 @@ mod firmware {
                         call(breaker, Outcome::Failure);
                     });
                     *sum += all.saturating_sub(around);
-                    if breaker.snapshot().phase == Phase::Open {
+                    if breaker.phase() == Phase::Open {
                         trips_at = nth;
                         break;
                     }
@@ -173,7 +262,11 @@ mod firmware {
 
     fn run() -> bool {
         measure("failures", &FAILURES);
+        measure("failures-preset", &PRESET);
+        measure("failures-ticks", &TICKS);
+        measure("one-word", &ONE_WORD);
         measure("consecutive", &CONSECUTIVE);
+        measure("cusum", &CUSUM);
         measure("calls", &CALLS);
         measure("many-calls", &MANY_CALLS);
         measure("time", &TIME);

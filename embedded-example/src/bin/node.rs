@@ -3,11 +3,12 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 use embedded_example::clock::Cycles;
-use nanobreaker_core::TickClock;
+use nanobreaker_embedded::clock::TickClock;
 
-type NodeClock = &'static TickClock<Cycles>;
+type Uptime = TickClock<{ Cycles::HZ }, Cycles>;
+type NodeClock = &'static Uptime;
 
-static UPTIME: TickClock<Cycles> = TickClock::new(Cycles, Cycles::PER_MS);
+static UPTIME: Uptime = TickClock::new(Cycles);
 
 /// The counter wraps every few minutes; between two looks at it must lie less than that.
 fn keep_the_clock() {

@@ -25,15 +25,15 @@ mod firmware {
     use core::panic::PanicInfo;
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-    #[cfg(not(any(sized = "nothing", sized = "failures-ticks")))]
-    use nanobreaker_core::Clock;
-    #[cfg(not(sized = "nothing"))]
     #[allow(unused_imports, reason = "each build names some of them")]
     use nanobreaker_core::{
-        Breaker, Config, ConfigBuilder, Outcome, Rate, Settings, WindowSettings, checked, window,
+        Breaker, Clock, Config, ConfigBuilder, Outcome, Rate, Settings, WindowSettings, checked, window,
     };
-    #[cfg(sized = "failures-ticks")]
-    use nanobreaker_core::{TickClock, TickSource};
+    #[allow(unused_imports, reason = "each build names some of them")]
+    use nanobreaker_embedded::{
+        OneWordBreaker,
+        clock::{TickClock, TickSource},
+    };
 
     #[cfg(target_arch = "arm")]
     use cortex_m_rt::entry;
@@ -49,10 +49,8 @@ mod firmware {
 
     #[cfg(not(any(sized = "nothing", sized = "failures-ticks")))]
     struct Uptime;
-
     #[cfg(not(any(sized = "nothing", sized = "failures-ticks")))]
     const UPTIME: Uptime = Uptime;
-
     #[cfg(not(any(sized = "nothing", sized = "failures-ticks")))]
     impl Clock for Uptime {
         fn now_ms(&self) -> u64 {
@@ -63,21 +61,16 @@ mod firmware {
     /// A timer of 16 MHz, whose 32 bits wrap.
     #[cfg(sized = "failures-ticks")]
     struct Ticks;
-
-    #[cfg(sized = "failures-ticks")]
-    const PER_MS: core::num::NonZeroU32 = core::num::NonZeroU32::new(16_000).unwrap();
-
     #[cfg(sized = "failures-ticks")]
     impl TickSource for Ticks {
         fn ticks(&self) -> u32 {
-            black_box(MILLISECONDS.load(Relaxed)).wrapping_mul(PER_MS.get())
+            black_box(MILLISECONDS.load(Relaxed)).wrapping_mul(16_000)
         }
     }
-
     #[cfg(sized = "failures-ticks")]
-    type Uptime = TickClock<Ticks>;
+    type Uptime = TickClock<16_000_000, Ticks>;
     #[cfg(sized = "failures-ticks")]
-    const UPTIME: Uptime = TickClock::new(Ticks, PER_MS);
+    const UPTIME: Uptime = TickClock::new(Ticks);
 
     #[cfg(any(sized = "failures", sized = "failures-ticks"))]
     type Window = window::Failures<5>;
@@ -129,9 +122,9 @@ mod firmware {
     #[cfg(sized = "failures-preset")]
     const WINDOW: Window = window::Fixed::new();
 
-    #[cfg(not(sized = "nothing"))]
+    #[cfg(not(any(sized = "nothing", sized = "one-word")))]
     const OPENING: ConfigBuilder = Config::builder().open_for_ms(5_000).max_open_ms(60_000);
-    #[cfg(not(any(sized = "nothing", sized = "failures-preset")))]
+    #[cfg(not(any(sized = "nothing", sized = "one-word", sized = "failures-preset")))]
     const CONFIG: Config = checked!(OPENING.build());
     #[cfg(sized = "failures-preset")]
     const CONFIG: () = ();
@@ -140,17 +133,24 @@ mod firmware {
     const FORGETS: bool =
         cfg!(any(sized = "failures", sized = "failures-ticks", sized = "failures-preset", sized = "time"));
 
-    #[cfg(not(sized = "nothing"))]
+    /// The open time after a probe that failed: twice as long, or the same.
+    const SECOND_MS: u32 = if cfg!(sized = "one-word") { 5_000 } else { 10_000 };
+    /// How late an open time may end.
+    const LATE_MS: u32 = if cfg!(sized = "one-word") { 256 } else { 0 };
+
+    #[cfg(not(any(sized = "nothing", sized = "one-word")))]
     static BREAKER: Breaker<Window, Uptime> = Breaker::new(WINDOW, CONFIG, UPTIME);
+    #[cfg(sized = "one-word")]
+    static BREAKER: OneWordBreaker<5, 5_000, Uptime> = OneWordBreaker::new(UPTIME);
 
     /// A call of a device that answers or fails: 0 when it was made, else when to ask again.
     #[inline(never)]
     fn call(device_answers: bool) -> u32 {
         #[cfg(not(sized = "nothing"))]
-        match BREAKER.allow() {
-            Ok(permit) => {
+        match BREAKER.allow_token() {
+            Ok(token) => {
                 let outcome = if black_box(device_answers) { Outcome::Success } else { Outcome::Failure };
-                permit.record(outcome);
+                BREAKER.record(token, outcome);
             }
             Err(rejected) => return rejected.retry_after_ms().unwrap_or(u32::MAX),
         }
@@ -173,14 +173,14 @@ mod firmware {
         // Healthy.
         act(0, 8, 0, true, (8, 8), 0),
         // It trips before the last call.
-        act(0, 32, 0, false, (1, 31), 5_000),
+        act(0, 32, 0, false, (1, 31), 5_000 + LATE_MS),
         // Open: the device is not asked.
-        act(2_000, 4, 0, false, (0, 0), 3_000),
-        // The probe fails. The next open time is twice as long.
-        act(3_000, 4, 0, false, (1, 1), 10_000),
-        act(6_000, 4, 0, true, (0, 0), 4_000),
+        act(2_000, 4, 0, false, (0, 0), 3_000 + LATE_MS),
+        // The probe fails, and it opens again.
+        act(3_000 + LATE_MS, 4, 0, false, (1, 1), SECOND_MS + LATE_MS),
+        act(SECOND_MS - 4_000, 4, 0, true, (0, 0), 4_000 + LATE_MS),
         // The probe succeeds, and it is closed.
-        act(4_000, 8, 0, true, (8, 8), 0),
+        act(4_000 + LATE_MS, 8, 0, true, (8, 8), 0),
         // Rare failures: forgotten in time, or not.
         act(20_000, 32, 3_000, false, if FORGETS { (32, 32) } else { (1, 31) }, 60_000),
     ];

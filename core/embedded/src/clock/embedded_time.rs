@@ -3,13 +3,10 @@
 //! Only its raw ticks are read: its `Instant`s compare wrongly half a range apart and panic when
 //! added to, and neither must reach a breaker.
 
-use core::num::NonZeroU32;
-use core::sync::atomic::Ordering;
+use nanobreaker_core::Clock;
 
-use nanobreaker_core::{Clock, TickClock, TickSource};
-use portable_atomic::AtomicU32;
-
-use super::rational::ticks_to_ms;
+use super::ticks::Extension;
+use crate::sync::{Ordering, Word, const_unless_loom};
 
 /// An `embedded_time::Clock` as a [`Clock`].
 ///
@@ -21,14 +18,18 @@ use super::rational::ticks_to_ms;
 /// open time once the clock goes again.
 #[derive(Debug)]
 pub struct EmbeddedTimeClock<C> {
-    counter: TickClock<RawTicks<C>>,
+    extension: Extension,
+    clock: C,
+    /// The last reading, for when there is none.
+    last: Word,
 }
 
 impl<C> EmbeddedTimeClock<C> {
-    /// A clock over `clock`.
-    pub const fn new(clock: C) -> Self {
-        let source = RawTicks { clock, last: AtomicU32::new(0) };
-        Self { counter: TickClock::new(source, NonZeroU32::MIN) }
+    const_unless_loom! {
+        /// A clock over `clock`.
+        pub const fn new(clock: C) -> Self {
+            Self { extension: Extension::new(), clock, last: Word::new(0) }
+        }
     }
 }
 
@@ -41,33 +42,14 @@ where
     pub fn poll(&self) {
         self.now_ms();
     }
-}
 
-/// The low 32 bits of a clock's ticks.
-#[derive(Debug)]
-struct RawTicks<C> {
-    clock: C,
-    /// The last reading, for when there is none.
-    last: AtomicU32,
-}
-
-impl<C> RawTicks<C>
-where
-    C: embedded_time::Clock,
-    u64: From<C::T>,
-{
     fn read(&self) -> Option<u64> {
         let now = self.clock.try_now().ok()?;
         Some(u64::from(now.duration_since_epoch().integer()))
     }
-}
 
-impl<C> TickSource for RawTicks<C>
-where
-    C: embedded_time::Clock,
-    u64: From<C::T>,
-{
-    fn ticks(&self) -> u32 {
+    /// The low 32 bits of the clock's ticks.
+    fn low_ticks(&self) -> u32 {
         match self.read() {
             Some(ticks) => {
                 // Relaxed: any recent reading will do.
@@ -86,16 +68,25 @@ where
 {
     fn now_ms(&self) -> u64 {
         let ticks = if core::mem::size_of::<C::T>() > 4 {
-            self.counter.source().read().unwrap_or(0)
+            self.read().unwrap_or(0)
         } else {
-            self.counter.ticks()
+            self.extension.extend(|| self.low_ticks()).ticks()
         };
         let tick = C::SCALING_FACTOR;
         ticks_to_ms(ticks, (*tick.numerator()).into(), (*tick.denominator()).into())
     }
 }
 
-#[cfg(test)]
+/// `ticks` of `numerator / denominator` seconds each, in whole milliseconds. Wraps where the
+/// product does: for every usual tick that is beyond any uptime.
+const fn ticks_to_ms(ticks: u64, numerator: u64, denominator: u64) -> u64 {
+    let denominator = if denominator == 0 { 1 } else { denominator };
+    let ms_numerator = numerator.wrapping_mul(1_000);
+    let (whole, rest) = (ticks / denominator, ticks % denominator);
+    whole.wrapping_mul(ms_numerator).wrapping_add(rest.wrapping_mul(ms_numerator) / denominator)
+}
+
+#[cfg(all(test, not(nanobreaker_loom)))]
 mod tests {
     use core::cell::Cell;
 
@@ -131,7 +122,7 @@ mod tests {
     fn a_32_bit_clock_goes_on_beyond_its_wrap() {
         let clock = timer(u32::MAX);
         assert_eq!(clock.now_ms(), 4_294_967);
-        clock.counter.source().clock.ticks.set(Some(704));
+        clock.clock.ticks.set(Some(704));
         assert_eq!(clock.now_ms(), 4_294_968);
     }
 
@@ -145,7 +136,21 @@ mod tests {
     fn a_clock_that_fails_stands_still() {
         let clock = timer(7_000_u32);
         assert_eq!(clock.now_ms(), 7);
-        clock.counter.source().clock.ticks.set(None);
+        clock.clock.ticks.set(None);
         assert_eq!(clock.now_ms(), 7);
+    }
+
+    #[test]
+    fn usual_ticks_are_exact() {
+        assert_eq!(ticks_to_ms(1_234, 1, 1_000), 1_234);
+        assert_eq!(ticks_to_ms(32_768 + 16_384, 1, 32_768), 1_500);
+        assert_eq!(ticks_to_ms(72_000_000 * 3 + 71_999, 1, 72_000_000), 3_000);
+        assert_eq!(ticks_to_ms(7, 1, 1), 7_000);
+        assert_eq!(ticks_to_ms(u64::MAX, 1, 1_000_000), u64::MAX / 1_000);
+    }
+
+    #[test]
+    fn a_nonsensical_tick_does_not_divide_by_zero() {
+        assert_eq!(ticks_to_ms(5, 1, 0), 5_000);
     }
 }

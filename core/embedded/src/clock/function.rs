@@ -30,7 +30,7 @@ use nanobreaker_core::Clock;
 /// ```
 ///
 /// The milliseconds must not wrap at 2³² ticks of some counter: a 32-bit instant goes through
-/// [`CounterFn`](super::CounterFn).
+/// [`TickClock`](super::TickClock).
 #[derive(Clone, Copy)]
 pub struct ClockFn<F = fn() -> u64>(F);
 

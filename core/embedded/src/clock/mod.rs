@@ -3,17 +3,15 @@
 //! | time comes from | clock |
 //! | --------------- | ----- |
 //! | milliseconds, or an instant of 64 bits (Embassy, RTIC, `fugit`, an RTOS's uptime) | [`ClockFn`] |
-//! | a wrapping 32-bit counter or instant of any frequency | [`CounterFn`] |
-//! | a wrapping 32-bit counter of whole kHz | the core's [`TickClock`](nanobreaker_core::TickClock) |
+//! | a wrapping 32-bit counter or instant of a frequency that is known when compiling | [`TickClock`] |
 //! | an `embedded_time::Clock` | `EmbeddedTimeClock` (feature `embedded-time`) |
 
-mod counter;
 #[cfg(feature = "embedded-time")]
 mod embedded_time;
 mod function;
-mod rational;
+mod ticks;
 
-pub use self::counter::CounterFn;
 #[cfg(feature = "embedded-time")]
 pub use self::embedded_time::EmbeddedTimeClock;
 pub use self::function::ClockFn;
+pub use self::ticks::{TickClock, TickSource};

@@ -103,7 +103,8 @@ use self::call::Call;
 
 /// A bus, pin or stream behind a breaker; implements what `T` implements.
 ///
-/// `B` is a reference to a [`Breaker`](nanobreaker_core::Breaker), `P` the [`Policy`] that judges
+/// `B` is a reference to a [`Breaker`](nanobreaker_core::Breaker) or a
+/// [`OneWordBreaker`](crate::OneWordBreaker), `P` the [`Policy`] that judges
 /// errors, `R` what runs before a probe. A call costs what asking the breaker and telling it the
 /// outcome cost, and nothing else.
 #[derive(Debug)]

@@ -6,12 +6,12 @@
 mod history;
 mod tally;
 
-use crate::clock::Clock;
-use crate::settings::{ConfigError, Rate, Threshold, attempt, within};
+use crate::settings::{Threshold, attempt, within};
 use crate::sync::{Ordering, Raw, Word, const_unless_loom};
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
 use crate::window::tagged::own_content;
+use crate::{Clock, ConfigError, Rate};
 
 /// The largest window of calls.
 const MAX_SIZE: u32 = 1_024;
@@ -63,10 +63,7 @@ impl<const WORDS: usize> Calls<WORDS> {
         /// `size` must be from 1 to what `WORDS` hold (at most 1,024), the rate above 0 and at most 1,
         /// `min_calls` from 1 to `size`.
         pub const fn new(size: u32, rate: Rate) -> Result<Self, ConfigError> {
-            Ok(Self(Ruled {
-                rule: attempt!(CallsRule::new(size, rate, WORDS)),
-                words: Word::zeroes(),
-            }))
+            Ok(Self(Ruled { rule: attempt!(CallsRule::new(size, rate, WORDS)), words: Word::zeroes() }))
         }
     }
 }
@@ -86,20 +83,7 @@ impl CallsRule {
         let threshold = attempt!(rate.checked(size));
         Ok(Self { threshold, size })
     }
-}
 
-/// The largest window that `words` words hold.
-const fn largest_size(words: usize) -> u32 {
-    let by_tally = tally::largest_size(words);
-    match words {
-        0 => 0,
-        _ if by_tally > MAX_SIZE => MAX_SIZE,
-        _ if by_tally > history::MAX_SIZE => by_tally,
-        _ => history::MAX_SIZE,
-    }
-}
-
-impl CallsRule {
     /// Whether a success changes nothing: the window is full of them.
     #[inline]
     const fn is_full_of_successes(self, content: Raw) -> bool {
@@ -121,12 +105,21 @@ impl CallsRule {
     }
 }
 
+/// The largest window that `words` words hold.
+const fn largest_size(words: usize) -> u32 {
+    let by_tally = tally::largest_size(words);
+    match words {
+        0 => 0,
+        _ if by_tally > MAX_SIZE => MAX_SIZE,
+        _ if by_tally > history::MAX_SIZE => by_tally,
+        _ => history::MAX_SIZE,
+    }
+}
+
 impl Rule for CallsRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some((word, outcomes)) = words.split_first() else {
-            return Verdict::Holds;
-        };
+        let Some((word, outcomes)) = words.split_first() else { return Verdict::Holds };
         // Relaxed: only what its own generation counted is read from it, and nothing is written.
         let content = own_content(word.load(Ordering::Relaxed), call);
         if !bad && self.is_full_of_successes(content) {

@@ -161,12 +161,8 @@ pub(super) fn count<C>(
 /// Writes the last call's outcome to its position, unless another thread did. `None` where the call's
 /// generation is over.
 fn write_last<C>(tally: &Word, there: Tally, outcomes: &[Word], call: &Call<'_, C>) -> Option<()> {
-    let Some((position, lap_is_even)) = there.last_position() else {
-        return Some(());
-    };
-    let Some(word) = outcomes.get((position >> OUTCOMES_LOG2) as usize) else {
-        return Some(());
-    };
+    let Some((position, lap_is_even)) = there.last_position() else { return Some(()) };
+    let Some(word) = outcomes.get((position >> OUTCOMES_LOG2) as usize) else { return Some(()) };
     let bit: Raw = 1 << (position & (OUTCOMES - 1));
     update(word, call, |content| {
         // Relaxed: ordered behind the acquire load of the outcomes. Who wrote outcomes of a later call

@@ -2,8 +2,9 @@ use embedded_hal::i2c::{Error, ErrorKind, ErrorType, I2c, NoAcknowledgeSource, O
 use std::vec::Vec;
 
 use super::{breaker, phase};
+use crate::OneWordBreaker;
 use crate::guarded::*;
-use nanobreaker_core::Phase;
+use nanobreaker_core::{ManualClock, Phase};
 
 const ABSENT: ErrorKind = ErrorKind::NoAcknowledge(NoAcknowledgeSource::Address);
 
@@ -176,4 +177,23 @@ fn ten_bit_addresses_are_guarded_too() {
         assert!(bus.write(0x3FF, &[]).is_err());
     }
     assert_eq!(phase(&breaker), Phase::Open);
+}
+
+#[test]
+fn a_breaker_of_one_word_guards_as_well_and_its_probe_is_recovered_first() {
+    let breaker: OneWordBreaker<2, 1_000, _> = OneWordBreaker::new(ManualClock::new(0));
+    let mut bus =
+        Guarded::new(Bus::that_answers(Err(ErrorKind::Bus)), &breaker).recover_first(|bus: &mut Bus| {
+            bus.recovered += 1;
+            Ok(())
+        });
+    for _ in 0..5 {
+        assert!(bus.write(0x70, &[1]).is_err());
+    }
+    assert_eq!((bus.inner().asked.len(), bus.inner().recovered), (2, 0));
+    breaker.clock().advance(1_063);
+    bus.inner_mut().answer = Ok(());
+    assert_eq!(bus.write(0x70, &[1]), Ok(()));
+    assert_eq!((bus.inner().asked.len(), bus.inner().recovered), (3, 1));
+    assert_eq!(breaker.phase(), Phase::Closed);
 }

@@ -1,11 +1,10 @@
 //! Promise 7, for a clock made of a wrapping counter: whoever reads it, interrupted anywhere, gets a
 //! time that the counter showed while being read, and none earlier than what was read before.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use loom::sync::atomic::{AtomicU32, Ordering};
-use nanobreaker_core::{TickClock, TickSource};
+use nanobreaker_embedded::clock::{TickClock, TickSource};
 
 use crate::explore::{Bound, model};
 
@@ -20,14 +19,14 @@ impl TickSource for Counter {
 }
 
 struct Timer {
-    clock: TickClock<Counter>,
+    clock: TickClock<1_000, Counter>,
     counter: Counter,
 }
 
 /// A timer about to pass from one half turn of its counter into the next.
 fn timer(start: u32) -> Timer {
     let counter = Counter(Arc::new(AtomicU32::new(start)));
-    let clock = TickClock::new(counter.clone(), NonZeroU32::MIN);
+    let clock = TickClock::new(counter.clone());
     clock.poll();
     Timer { clock, counter }
 }
