@@ -20,7 +20,7 @@
 
   /** The scene as the simulator tells it, and how far it is. */
   let scene = null, progress = null;
-  let isPlaying = true, speed = 0, targetUs = 0, lastFrame = null, isStale = false;
+  let isPlaying = true, speed = 0, targetUs = 0, lastFrame = null, isAwake = false;
   let cursor = null;
 
   // --- the loop -------------------------------------------------------------
@@ -28,27 +28,33 @@
   /** Calls for one frame: as many as take about eight milliseconds here. */
   let most = 5_000;
 
+  /** There is something to draw. A page where nothing moves does nothing. */
+  function wake() {
+    if (isAwake) return;
+    isAwake = true;
+    requestAnimationFrame(frame);
+  }
+
   function frame(now) {
+    isAwake = false;
     const passedMs = lastFrame === null ? 0 : Math.min(now - lastFrame, 100);
     lastFrame = now;
     if (isPlaying && !progress.is_over) {
       targetUs = speed === 0 ? scene.lengthUs : Math.min(targetUs + passedMs * 1000 * speed, scene.lengthUs);
       const begun = performance.now();
       progress = engine({ advance: { until_us: targetUs, most } }).progress;
-      const tookMs = performance.now() - begun;
-      most = Math.round(Math.min(Math.max(most * Math.min(Math.max(8 / Math.max(tookMs, 0.1), 0.5), 2), 500), 200_000));
+      const factor = 8 / Math.max(performance.now() - begun, 0.1);
+      most = Math.round(Math.min(Math.max(most * Math.min(Math.max(factor, 0.5), 2), 500), 200_000));
       // Where this machine can't keep up, the scene goes on from where it is.
       targetUs = progress.now_us;
-      isStale = true;
     }
-    if (isStale) draw();
-    requestAnimationFrame(frame);
+    draw();
+    if (isPlaying && !progress.is_over) wake();
   }
 
   let toldAt = 0;
 
   function draw() {
-    isStale = false;
     Chart.outage(element("outage-canvas"), scene, cursor);
     progress.lanes.forEach((lane, index) => {
       const canvas = element(`lane-${index}`);
@@ -115,7 +121,7 @@
     element("fails").disabled = ["none", "dead", "hanging"].includes(now.outage);
     element("link").value = address();
     now.setups.forEach((setup, lane) => showSetups[lane](setup));
-    isStale = true;
+    wake();
   }
 
   // --- the bar -----------------------------------------------------------------
@@ -131,7 +137,7 @@
   element("play").addEventListener("click", () => {
     if (progress.is_over) ask("restart"), isPlaying = true;
     else isPlaying = !isPlaying;
-    isStale = true;
+    wake();
   });
   element("restart").addEventListener("click", () => { ask("restart"); isPlaying = true; });
   const outages = ["none", "dead", "hanging", "half", "flapping", "recovering", "drawn"];
@@ -215,15 +221,15 @@
     board.setAttribute("aria-valuenow", share() / 10);
     const parts = { share: number(share() / 10), time: duration(cursor / 1000 * scene.lengthUs) };
     board.setAttribute("aria-valuetext", word("atMoment", parts));
-    isStale = true;
+    wake();
   });
-  board.addEventListener("blur", () => { cursor = null; isStale = true; });
+  board.addEventListener("blur", () => { cursor = null; wake(); });
 
   // --- begin --------------------------------------------------------------------
 
   Chart.legend(element("legend"));
-  new ResizeObserver(() => { isStale = true; }).observe(element("stage"));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { isStale = true; });
+  new ResizeObserver(wake).observe(element("stage"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", wake);
   function load() {
     const wanted = new URLSearchParams(location.search).get("preset") ?? presets[0];
     const refused = ask({ load: { link: location.hash.slice(1) || `preset=${wanted}` } });
@@ -235,5 +241,4 @@
   window.addEventListener("hashchange", () => { if (location.hash.slice(1) !== scene.link) load(); });
   load();
   element("message").textContent = "";
-  requestAnimationFrame(frame);
 })();
