@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::breaker::timing::Now;
 use crate::breaker::{Breaker, Move};
 use crate::clock::Clock;
 use crate::observer::Observer;
@@ -102,26 +103,26 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
 
     /// `state` under the new configuration, with its time carried over in milliseconds.
     fn adjusted(&self, state: State, config: &Config, checked: &Checked) -> Move {
-        let now = self.now();
+        let now = &self.now();
         let new = &checked.config;
         let adjusted = state.adjusted();
         let (to, time) = match state.phase() {
             Phase::Open => {
                 let opening = self.reopened(state, now, config, new);
-                (adjusted.postponed(opening), Some(opening.retry_at))
+                (adjusted.postponed(opening), now.sets(opening.retry_at))
             }
             Phase::HalfOpen => (adjusted.round_begun(), None),
             Phase::Recovering => {
                 let elapsed = self.elapsed(state, now, config);
-                let began = now.wrapping_sub(elapsed.min(new.ramp_ms()) as Raw);
+                let began = now.ms.wrapping_sub(elapsed.min(new.ramp_ms()) as Raw);
                 let since = new.ramp().units(began);
-                (adjusted.recovering(since), Some(since))
+                (adjusted.recovering(since), now.sets(since))
             }
             Phase::Closed if state.flag() => {
                 let elapsed = self.elapsed(state, now, config);
-                let closed = now.wrapping_sub(elapsed as Raw);
+                let closed = now.ms.wrapping_sub(elapsed as Raw);
                 let since = new.relapse().units(closed);
-                (adjusted.closed(since), Some(since))
+                (adjusted.closed(since), now.sets(since))
             }
             Phase::Closed | Phase::Isolated | Phase::Disabled => (adjusted, None),
         };
@@ -130,7 +131,7 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
     }
 
     /// Open for what is left, within the new limits.
-    fn reopened(&self, state: State, now: Raw, config: &Config, new: &Config) -> Opening {
+    fn reopened(&self, state: State, now: &Now, config: &Config, new: &Config) -> Opening {
         let span = match state.kind() {
             Code::OpenAdvised => new.advised_span(),
             Code::OpenAsked => new.asked_span(),
@@ -143,8 +144,8 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
         };
         let retry_at = match left_ms {
             // Rounded down: over, and not only soon.
-            0 => span.units(now),
-            ms => span.deadline(now, ms),
+            0 => span.units(now.ms),
+            ms => span.deadline(now.ms, ms),
         };
         Opening { retry_at, kind: state.kind(), again: state.flag() }
     }

@@ -1,6 +1,7 @@
 //! May this call be made?
 
 use crate::breaker::opening::part_of;
+use crate::breaker::timing::Now;
 use crate::breaker::{Breaker, Move};
 use crate::clock::Clock;
 use crate::observer::{Cause, Observer};
@@ -9,7 +10,7 @@ use crate::phase::Phase;
 use crate::rejected::Rejected;
 use crate::settings::Config;
 use crate::state::{Left, Opening, State};
-use crate::sync::{Ordering, Raw, WIDE};
+use crate::sync::{Ordering, WIDE};
 use crate::token::{Kind, Token};
 use crate::window::Window;
 
@@ -107,7 +108,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if state.phase() != Phase::Open || state.is_in_shadow() {
             return None;
         }
-        match self.left(state, self.now(), &self.config_in(state).ok()?) {
+        match self.left(state, &self.now(), &self.config_in(state).ok()?) {
             Left::Pending(ms) => Some(ms),
             Left::Due | Left::Beyond => None,
         }
@@ -130,13 +131,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             Phase::Isolated => Look::Reject(None),
             // The clock is read after the state was loaded: a deadline that a trip has just set is
             // then never further ahead than its span, unless the clock was set back.
-            Phase::Open => self.look_while_open(state, self.now(), config),
-            Phase::HalfOpen => self.look_while_half_open(state, self.now(), config),
-            Phase::Recovering => self.look_while_recovering(state, self.now(), config),
+            Phase::Open => self.look_while_open(state, &self.now(), config),
+            Phase::HalfOpen => self.look_while_half_open(state, &self.now(), config),
+            Phase::Recovering => self.look_while_recovering(state, &self.now(), config),
         }
     }
 
-    fn look_while_open(&self, state: State, now: Raw, config: &Config) -> Look {
+    fn look_while_open(&self, state: State, now: &Now, config: &Config) -> Look {
         let lease = config.lease();
         match self.left(state, now, config) {
             Left::Pending(ms) => Look::Reject(Some(ms)),
@@ -145,21 +146,21 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             Left::Beyond if !state.flag() => {
                 let span = config.open_span(state.streak());
                 let opening =
-                    Opening { retry_at: span.deadline(now, span.ms()), again: true, ..Opening::BY_STREAK };
-                Look::Again(Move::open_until(state, opening))
+                    Opening { retry_at: span.deadline(now.ms, span.ms()), again: true, ..Opening::BY_STREAK };
+                Look::Again(Move::open_until(state, opening, now))
             }
             Left::Due | Left::Beyond => {
-                let lease_ends = lease.deadline(now, lease.ms());
+                let lease_ends = lease.deadline(now.ms, lease.ms());
                 Look::Probe(Move {
                     to: state.half_opened(lease_ends),
                     cause: Some(Cause::OpenTimeOver),
-                    time: Some(lease_ends),
+                    time: now.sets(lease_ends),
                 })
             }
         }
     }
 
-    fn look_while_half_open(&self, state: State, now: Raw, config: &Config) -> Look {
+    fn look_while_half_open(&self, state: State, now: &Now, config: &Config) -> Look {
         let lease = config.lease();
         let left = match self.left(state, now, config) {
             Left::Pending(ms) => ms,
@@ -171,24 +172,24 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if state.in_flight() >= config.max_probes() {
             return Look::Reject(Some(left));
         }
-        let lease_ends = lease.deadline(now, lease.ms());
+        let lease_ends = lease.deadline(now.ms, lease.ms());
         Look::Probe(Move {
             to: state.probe_admitted(lease_ends),
             cause: None,
             // Only the first probe into an empty round renews the lease.
-            time: (state.in_flight() == 0).then_some(lease_ends),
+            time: if state.in_flight() == 0 { now.sets(lease_ends) } else { None },
         })
     }
 
-    fn look_while_recovering(&self, state: State, now: Raw, config: &Config) -> Look {
+    fn look_while_recovering(&self, state: State, now: &Now, config: &Config) -> Look {
         let ramp_ms = config.ramp_ms();
         let elapsed = self.elapsed(state, now, config);
         if elapsed >= ramp_ms {
-            let since = config.relapse().units(now);
+            let since = config.relapse().units(now.ms);
             return Look::Again(Move {
                 to: state.closed(since),
                 cause: Some(Cause::RampOver),
-                time: Some(since),
+                time: now.sets(since),
             });
         }
         // Relaxed: the calls only need different numbers.

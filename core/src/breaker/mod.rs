@@ -25,13 +25,14 @@ pub use adjusting::AdjustError;
 
 use core::{fmt, slice};
 
+use crate::breaker::timing::{NewTime, Now};
 use crate::clock::Clock;
 use crate::observer::{Cause, Observer, Transition};
 use crate::phase::Phase;
 use crate::settings::Config;
 use crate::snapshot::Snapshot;
 use crate::state::{Opening, State};
-use crate::sync::{Ordering, Raw, Word, const_unless_loom};
+use crate::sync::{Ordering, Word, const_unless_loom};
 use crate::window::{Call, Window, sweep, sweep_is_due};
 
 /// Guards one dependency.
@@ -176,14 +177,14 @@ struct Move {
     to: State,
     /// Why, where that is a transition.
     cause: Option<Cause>,
-    /// The new state's whole time, where this move sets one.
-    time: Option<Raw>,
+    /// The new state's time, where this move sets one.
+    time: Option<NewTime>,
 }
 
 impl Move {
     /// An open state's move to another open time, which is no transition.
-    const fn open_until(state: State, opening: Opening) -> Self {
-        Self { to: state.postponed(opening), cause: None, time: Some(opening.retry_at) }
+    fn open_until(state: State, opening: Opening, now: &Now) -> Self {
+        Self { to: state.postponed(opening), cause: None, time: now.sets(opening.retry_at) }
     }
 
     /// A move to a state without a time.
@@ -230,23 +231,17 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
     }
 
-    #[inline]
-    fn now(&self) -> Raw {
-        self.clock.now_ms() as Raw
-    }
-
     /// Every change of the state word is made here: one exchange, and where that was a transition the
     /// observer is told. Returns what the word holds instead where another move came first.
     fn step(&self, from: State, next: Move, config: &Config) -> Result<(), State> {
         let to = next.to;
-        let anchors = self.anchors_of(&next);
         // Release: a move that flips the cell publishes the cell; all others need none. They are exchanges,
         // too, so that who sees the bit later sees the cell. Relaxed: what is refused is looked at again.
         self.state
             .exchange(from.raw(), to.raw(), Ordering::Release, Ordering::Relaxed)
             .map_err(State::from_raw)?;
-        if let Some((before, anchor)) = anchors {
-            self.set_anchor(before, anchor);
+        if let Some(time) = next.time {
+            self.anchor(to, time);
         }
         if from.generation() != to.generation() && sweep_is_due(to.generation()) {
             let call = self.call(to);
@@ -264,9 +259,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if !O::LISTENS {
             return;
         }
-        let at_ms = self.clock.now_ms();
+        let (now, at_ms) = self.now_and_ms();
         let open_for_ms = match to.phase() {
-            Phase::Open => self.time_left_at(to, at_ms as Raw, config).unwrap_or(0),
+            Phase::Open => self.time_left_at(to, &now, config).unwrap_or(0),
             _ => 0,
         };
         self.observer.transition(&Transition {

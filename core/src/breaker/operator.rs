@@ -1,6 +1,7 @@
 //! What people, and dependencies that say when they will be back, can ask of a breaker.
 
 use crate::breaker::opening::{longest, open_for};
+use crate::breaker::timing::Now;
 use crate::breaker::{Breaker, Move};
 use crate::clock::Clock;
 use crate::observer::{Cause, Observer};
@@ -16,7 +17,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub fn trip(&self) -> bool {
         self.step_by(|state, config| {
             let trips = lets_calls_pass(state);
-            trips.then(|| self.tripped(state, self.now(), Cause::TripRequested, config))
+            trips.then(|| self.tripped(state, &self.now(), Cause::TripRequested, config))
         })
     }
 
@@ -38,7 +39,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// ```
     pub fn trip_for_ms(&self, ms: u64) -> bool {
         self.step_by(|state, config| {
-            let now = self.now();
+            let now = &self.now();
             let ms = within_limits(ms, Code::OpenAsked, config);
             let opening = open_for(ms, now, Code::OpenAsked, config);
             if lets_calls_pass(state) {
@@ -46,7 +47,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
                 Some(self.opened(state, now, cause, config, |_| opening))
             } else {
                 let left = self.time_left_at(state, now, config)?;
-                postponed(state, left, ms, opening)
+                postponed(state, left, ms, opening, now)
             }
         })
     }
@@ -60,18 +61,18 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// changed.
     pub fn advise_ms(&self, ms: u64) -> bool {
         self.step_by(|state, config| {
-            let now = self.now();
+            let now = &self.now();
             let ms = within_limits(ms, Code::OpenAdvised, config);
             let opening = open_for(ms, now, Code::OpenAdvised, config);
             if state.judges_by_window() {
                 Some(Move {
                     to: state.opened(opening),
                     cause: Some(Cause::Advised),
-                    time: Some(opening.retry_at),
+                    time: now.sets(opening.retry_at),
                 })
             } else {
                 let left = self.time_left_at(state, now, config)?;
-                postponed(state, left, ms, opening)
+                postponed(state, left, ms, opening, now)
             }
         })
     }
@@ -80,15 +81,15 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Returns whether anything changed.
     pub fn recover(&self) -> bool {
         self.step_by(|state, config| {
-            let now = self.now();
+            let now = &self.now();
             let is_pending = self.time_left_at(state, now, config).is_some_and(|ms| ms > 0);
             let opening = open_for(0, now, Code::OpenAsked, config);
             let is_due = Opening {
                 // Rounded down: over, and not only soon.
-                retry_at: config.asked_span().units(now),
+                retry_at: config.asked_span().units(now.ms),
                 ..opening
             };
-            (state.phase() == Phase::Open && is_pending).then(|| Move::open_until(state, is_due))
+            (state.phase() == Phase::Open && is_pending).then(|| Move::open_until(state, is_due, now))
         })
     }
 
@@ -134,8 +135,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
 /// The move by which an open breaker with `left` milliseconds left stays open for `ms`, as `opening`
 /// says, if that is longer.
-fn postponed(state: State, left: u32, ms: u32, opening: Opening) -> Option<Move> {
-    (state.phase() == Phase::Open && left < ms).then(|| Move::open_until(state, opening))
+fn postponed(state: State, left: u32, ms: u32, opening: Opening, now: &Now) -> Option<Move> {
+    (state.phase() == Phase::Open && left < ms).then(|| Move::open_until(state, opening, now))
 }
 
 /// From one millisecond to the longest that may be asked for, or advised.

@@ -1,5 +1,6 @@
 //! How did the call end?
 
+use crate::breaker::timing::Now;
 use crate::breaker::{Breaker, Move};
 use crate::clock::Clock;
 use crate::observer::{Cause, Observer};
@@ -7,7 +8,6 @@ use crate::outcome::{Outcome, Recorded};
 use crate::phase::Phase;
 use crate::settings::Config;
 use crate::state::{Answer, Round, State};
-use crate::sync::Raw;
 use crate::token::{Kind, Token};
 use crate::window::{Verdict, Window};
 
@@ -57,7 +57,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     fn trip_in(&self, seen: State, cause: Cause) -> Recorded {
         self.step_by(|state, config| {
             let stands = state.generation() == seen.generation() && state.judges_by_window();
-            stands.then(|| self.tripped(state, self.now(), cause, config))
+            stands.then(|| self.tripped(state, &self.now(), cause, config))
         });
         // Where another call's failure tripped first, this one was among those judged.
         Recorded::Counted
@@ -83,7 +83,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let stepped = self.step_by(|state, config| {
             ended = (state.generation() == token.generation() && state.judges_by_window()).then_some(state);
             let is_due = state.generation() == token.generation() && state.phase() == Phase::HalfOpen;
-            is_due.then(|| self.after_answer(state, self.now(), answer, config))?
+            is_due.then(|| self.after_answer(state, &self.now(), answer, config))?
         });
         match ended {
             // The round ended well meanwhile: this call counts like any other.
@@ -95,22 +95,22 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     /// What the round becomes with one more answer; `None` where none was due.
-    fn after_answer(&self, state: State, now: Raw, answer: Answer, config: &Config) -> Option<Move> {
+    fn after_answer(&self, state: State, now: &Now, answer: Answer, config: &Config) -> Option<Move> {
         let lease = config.lease();
-        let lease_ends = lease.deadline(now, lease.ms());
+        let lease_ends = lease.deadline(now.ms, lease.ms());
         let (successes, failures) = (config.probe_successes(), config.probe_failures());
         let succeeded = Some(Cause::ProbesSucceeded);
         let (to, cause, time) = match state.answered(answer, successes, failures, lease_ends) {
             // Who gave up renews no lease.
             Round::GoesOn(state) if answer == Answer::Cancelled => (state, None, None),
-            Round::GoesOn(state) => (state, None, Some(lease_ends)),
+            Round::GoesOn(state) => (state, None, now.sets(lease_ends)),
             Round::Succeeded if config.ramp_ms() > 0 => {
-                let since = config.ramp().units(now);
-                (state.recovering(since), succeeded, Some(since))
+                let since = config.ramp().units(now.ms);
+                (state.recovering(since), succeeded, now.sets(since))
             }
             Round::Succeeded => {
-                let since = config.relapse().units(now);
-                (state.closed(since), succeeded, Some(since))
+                let since = config.relapse().units(now.ms);
+                (state.closed(since), succeeded, now.sets(since))
             }
             Round::Failed => return Some(self.tripped(state, now, Cause::ProbesFailed, config)),
             Round::SpentBefore => return None,

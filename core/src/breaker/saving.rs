@@ -59,22 +59,22 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     fn restored(&self, state: State, saved: Saved, slept_ms: u32, config: &Config) -> Move {
-        let now = self.now();
+        let now = &self.now();
         let streak = saved.streak.min(MAX_STREAK);
         let state = state.in_shadow(saved.in_shadow);
         let (to, time) = match saved.phase {
             SavedPhase::Closed if streak == 0 => (state.reset(), None),
             SavedPhase::Closed => {
-                let since = config.relapse().units(now);
+                let since = config.relapse().units(now.ms);
                 let to = state.reset().with_streak(streak).closed(since);
-                (to, Some(since))
+                (to, now.sets(since))
             }
             SavedPhase::Open => {
                 let left_ms = saved.left_ms.saturating_sub(slept_ms);
                 let left_ms = left_ms.min(config.asked_span().ms());
                 let opening = open_for(left_ms, now, Code::OpenAsked, config);
                 let to = state.with_streak(streak).opened(opening);
-                (to, Some(opening.retry_at))
+                (to, now.sets(opening.retry_at))
             }
             SavedPhase::Isolated => (state.isolated().with_streak(streak), None),
             SavedPhase::Disabled => (state.disabled().with_streak(streak), None),
