@@ -1,9 +1,9 @@
 //! Replaces a breaker's settings while calls go on.
 
 use crate::breaker::opening::span_of;
+use crate::breaker::timing::Now;
 use crate::breaker::{Move, insist};
 use crate::state::{Left, Opening, State};
-use crate::sync::Raw;
 use crate::window::{Adjustable, Checked};
 use crate::{AdjustError, Breaker, Clock, Config, Observer, Phase, Settings};
 
@@ -65,26 +65,25 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
 
     /// `state` under the new configuration, with its time carried over in milliseconds.
     fn adjusted(&self, state: State, config: &Config, checked: &Checked) -> Move {
-        let now = self.now();
+        let now = &self.now();
         let new = &checked.config;
         let adjusted = state.adjusted();
         match state.phase() {
-            Phase::Open => Move::open_until(adjusted, self.reopened(state, now, config, new)),
+            Phase::Open => Move::open_until(adjusted, self.reopened(state, now, config, new), now),
             Phase::HalfOpen => Move::to(adjusted.round_begun()),
             Phase::Recovering => {
                 let elapsed = self.elapsed(state, now, config).min(new.ramp_ms());
-                Move::recovering(adjusted, now.wrapping_sub(elapsed as Raw), new)
+                Move::recovering(adjusted, elapsed, now, new)
             }
             Phase::Closed if state.flag() => {
-                let elapsed = self.elapsed(state, now, config);
-                Move::closed(adjusted, now.wrapping_sub(elapsed as Raw), new)
+                Move::closed(adjusted, self.elapsed(state, now, config), now, new)
             }
             Phase::Closed | Phase::Isolated | Phase::Disabled => Move::to(adjusted),
         }
     }
 
     /// Open for what is left, within the new limits.
-    fn reopened(&self, state: State, now: Raw, config: &Config, new: &Config) -> Opening {
+    fn reopened(&self, state: State, now: &Now, config: &Config, new: &Config) -> Opening {
         let span = span_of(state, new);
         let left_ms = match self.left(state, now, config) {
             Left::Due => 0,
@@ -93,8 +92,8 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
         };
         let retry_at = match left_ms {
             // Rounded down: over, and not only soon.
-            0 => span.units(now),
-            ms => span.deadline(now, ms),
+            0 => span.units(now.ms),
+            ms => span.deadline(now.ms, ms),
         };
         Opening { retry_at, kind: state.kind(), again: state.flag() }
     }
