@@ -21,3 +21,8 @@ pub mod yardsticks;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
+
+/// And those of the Arabic one.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.ar.md")]
+pub struct ArabicReadme;

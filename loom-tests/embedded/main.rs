@@ -1,5 +1,5 @@
-//! The concurrent promises of `nanobreaker-embedded` as models that loom explores: the breaker of one word, and
-//! the clock of a tick counter.
+//! The concurrent promises of `nanobreaker-embedded` as models that loom explores: the breaker of one word,
+//! and the clock of a tick counter.
 //!
 //! Compiled three times, as the core's models are: as shipped, with a read-modify-write as the first read of
 //! each exchange loop, and with exchanges that fail twice.

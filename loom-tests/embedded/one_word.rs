@@ -1,5 +1,5 @@
-//! The promises of the breaker of one word: one probe at a time and none after the verdict, no failure lost or
-//! counted twice, stale outcomes, and never wedged, also where a thread stops for ever in the middle.
+//! The promises of the breaker of one word: one probe at a time and none after the verdict, no failure lost
+//! or counted twice, stale outcomes, and never wedged, also where a thread stops for ever in the middle.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -223,7 +223,8 @@ fn more_failures_than_it_takes_trip_once() {
         }));
 }
 
-/// A failure and a success after one failure: it trips if the failure comes first. If not, one failure is left.
+/// A failure and a success after one failure: it trips if the failure comes first. If not, one failure is
+/// left.
 #[test]
 fn a_success_between_failures_counts_as_if_one_came_after_the_other() {
     model(Bound::Exhaustive, || {

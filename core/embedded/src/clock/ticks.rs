@@ -68,7 +68,9 @@ impl<const HZ: u32, S> TickClock<HZ, S> {
         ///
         /// It shows the counter's own value, in milliseconds, until the counter first wraps.
         pub const fn new(source: S) -> Self {
-            const { assert!(HZ >= SLOWEST_HZ, "HZ must be at least 1000: multiply the ticks of a slower counter") };
+            const {
+                assert!(HZ >= SLOWEST_HZ, "HZ must be at least 1000: multiply the ticks of a slower counter");
+            }
             Self { extension: Extension::new(), source }
         }
     }

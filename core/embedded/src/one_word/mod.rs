@@ -16,7 +16,8 @@ use nanobreaker_core::{Clock, Outcome, Phase, Recorded, Rejected, Token};
 use crate::sync::{Ordering, Word, const_unless_loom};
 use state::{MAX_THRESHOLD, SPAN_DIGITS, State, TIME_BITS};
 
-/// The shortest open time: its units of a sixteenth are 4 ms, in which 30 bits hold every reading of the clock.
+/// The shortest open time: its units of a sixteenth are 4 ms, in which 30 bits hold every reading of the
+/// clock.
 const SHORTEST_MS: u32 = (1 << (SPAN_DIGITS - 1)) << (u32::BITS - TIME_BITS);
 /// The longest one, as the core's: 18.6 hours.
 const LONGEST_MS: u32 = 1 << 26;
@@ -25,9 +26,10 @@ const LONGEST_MS: u32 = 1 << 26;
 /// `OPEN_FOR_MS` milliseconds, then one probe decides.
 ///
 /// It takes 4 bytes of RAM beside the clock and a tenth of the flash of a
-/// [`Breaker`](nanobreaker_core::Breaker). It keeps the same promises: no failure is lost or counted twice, at most one probe
-/// is under way, an outcome of an earlier round changes nothing, and whatever is lost or stalls, a probe is
-/// admitted again. It has no backoff, no observer, no operator's switches, no other window.
+/// [`Breaker`](nanobreaker_core::Breaker). It keeps the same promises: no failure is lost or counted twice,
+/// at most one probe is under way, an outcome of an earlier round changes nothing, and whatever is lost or
+/// stalls, a probe is admitted again. It has no backoff, no observer, no operator's switches, no other
+/// window.
 ///
 /// While it is closed `allow_token` is one load, and `record` of a success one more. No store, no clock read.
 /// A rejection is a load and a clock read, and writes nothing. Any thread or interrupt may call it at once.
@@ -67,8 +69,16 @@ const LONGEST_MS: u32 = 1 << 26;
 /// * An open time ends up to a sixteenth late, never early.
 /// * Of the clock the low 32 bits are used. Where it is set back the breaker stays open for at most a
 ///   quarter longer than an open time from then on, or asks at once.
-/// * Numbers of generations come round after 65,536 open times: an outcome that comes a multiple of so many late
-///   would be taken for a fresh one.
+/// * Numbers of generations come round after 65,536 open times. An outcome that comes a multiple of so many
+///   late would be taken for a fresh one, and so may one from before the clock was set back.
+///
+/// ```compile_fail
+/// use nanobreaker_core::ManualClock;
+/// use nanobreaker_embedded::OneWordBreaker;
+///
+/// // An open time of 50 ms is too short.
+/// static SENSOR: OneWordBreaker<3, 50, ManualClock> = OneWordBreaker::new(ManualClock::new(0));
+/// ```
 pub struct OneWordBreaker<const THRESHOLD: u32, const OPEN_FOR_MS: u32, C> {
     word: Word,
     clock: C,
@@ -80,7 +90,8 @@ impl<const THRESHOLD: u32, const OPEN_FOR_MS: u32, C> OneWordBreaker<THRESHOLD, 
     /// A unit but a millisecond.
     const REST: u32 = (1 << Self::SHIFT) - 1;
     /// The furthest that a time may lie ahead. A fresh one is rounded up, and who reads it may have a clock
-    /// that is behind the writer's, by up to an eighth. What lies further ahead was set before the clock was set back.
+    /// that is behind the writer's, by up to an eighth. What lies further ahead was set before the clock
+    /// was set back.
     const FURTHEST: u32 = {
         let units = OPEN_FOR_MS.div_ceil(1 << Self::SHIFT);
         units + 1 + units / 8
@@ -105,8 +116,8 @@ impl<const THRESHOLD: u32, const OPEN_FOR_MS: u32, C> OneWordBreaker<THRESHOLD, 
         &self.clock
     }
 
-    /// The phase that the breaker is in: closed, open or half-open. One that is open stays so until the next call,
-    /// also after its time is over.
+    /// The phase that the breaker is in: closed, open or half-open. One that is open stays so until the
+    /// next call, also after its time is over.
     pub fn phase(&self) -> Phase {
         // Relaxed: see the module.
         State::from_raw(self.word.load(Ordering::Relaxed)).phase()
@@ -127,8 +138,8 @@ impl<const THRESHOLD: u32, const OPEN_FOR_MS: u32, C> OneWordBreaker<THRESHOLD, 
 }
 
 impl<const THRESHOLD: u32, const OPEN_FOR_MS: u32, C: Clock> OneWordBreaker<THRESHOLD, OPEN_FOR_MS, C> {
-    /// Asks for the right to make one call. The token must be recorded; that of a probe which is not holds its
-    /// place for one open time.
+    /// Asks for the right to make one call. The token must be recorded; that of a probe which is not holds
+    /// its place for one open time.
     ///
     /// # Errors
     ///
@@ -143,7 +154,8 @@ impl<const THRESHOLD: u32, const OPEN_FOR_MS: u32, C: Clock> OneWordBreaker<THRE
     #[cold]
     fn probe(&self, mut state: State) -> Result<Token, Rejected> {
         while !state.is_closed() {
-            // Read after the state was loaded: a time that was just set is then not further ahead than it may be.
+            // Read after the state was loaded: a time that was just set is then not further ahead than it
+            // may be.
             let now = self.now();
             if let Some(left) = Self::left_ms(state, now) {
                 return Err(Rejected::new(state.phase(), state.generation(), Some(left)));

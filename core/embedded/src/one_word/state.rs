@@ -9,9 +9,10 @@
 //! | open      | 2 | retry at, 30 bits | | |
 //!
 //! A time is counted in units of which an open time has 16 to 31. So times that lie a whole open time apart
-//! differ in the 26 upper bits, of which a generation is the lower 16. A round of half-open begins when the time before
-//! it is over, and its lease is an open time long. So no two rounds have the same generation, until the numbers
-//! come round after 65,536 open times at least. Closing keeps the generation of the probe that closed it.
+//! differ in the 26 upper bits, of which a generation is the lower 16. A round of half-open begins when the
+//! time before it is over, and its lease is an open time long. So no two rounds have the same generation,
+//! until the numbers come round after 65,536 open times at least. Closing keeps the generation of the probe
+//! that closed it.
 
 use nanobreaker_core::{Phase, Token};
 

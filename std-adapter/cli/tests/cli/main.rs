@@ -4,6 +4,7 @@ mod explain;
 mod layouts;
 mod replay;
 mod sample;
+mod simulator;
 mod tune;
 mod wrong_input;
 

@@ -1,0 +1,149 @@
+"use strict";
+// The controls: they show what the simulator says the scene is, and pass on what is changed.
+
+const Controls = (() => {
+  const { word } = Words;
+  const STEPS = 1000;
+
+  /** How a unit is shown: its name, and how many of the simulator's units one shown unit is. */
+  const UNITS = {
+    ms: ["ms", 1], s: ["s", 1], ppm: ["percent", 10_000], permille: ["permille", 1], percent: ["percent", 1],
+    count: ["count", 1], switch: ["switch", 1], perSecond: ["perSecond", 1],
+  };
+  const UNIT_OF_NUMBER = {
+    length_s: "s", rate: "perSecond", latency_ms: "ms", timeout_ms: "ms", background_ppm: "ppm", burst_every_s: "s",
+    burst_size: "count", outage_from_s: "s", outage_for_s: "s", share_percent: "percent", period_ms: "ms", seed: "count",
+  };
+  const OUTAGE_NUMBERS = ["outage_from_s", "outage_for_s", "share_percent", "period_ms"];
+  /** A key that has another meaning elsewhere on the page. */
+  const labelOf = key => word(key === "broken" ? "broken_rate" : key);
+
+  /** Wide ranges move by factors, so that small values can be reached, too. */
+  const isWide = ({ least, most }) => most / Math.max(least, 1) > 200;
+
+  function toPosition(range, value) {
+    const { least, most } = range;
+    if (!isWide(range)) return (value - least) / (most - least) * STEPS;
+    const low = Math.max(least, 1);
+    return value < low ? 0 : 1 + Math.log(value / low) / Math.log(most / low) * (STEPS - 1);
+  }
+
+  function toValue(range, position) {
+    const { least, most } = range;
+    if (!isWide(range)) return Math.round(least + position / STEPS * (most - least));
+    if (position === 0) return least;
+    const low = Math.max(least, 1);
+    const value = low * (most / low) ** ((position - 1) / (STEPS - 1));
+    // Two digits are as fine as a slider can be moved.
+    return Math.min(most, Math.max(least, Number(Number(value).toPrecision(2))));
+  }
+
+  let numberOfSliders = 0;
+
+  /** A slider with a field for the exact value; `change` is told the simulator's number. */
+  function slider(key, unit, change) {
+    const box = document.createElement("div"), id = `slider-${numberOfSliders += 1}`;
+    const [unitWord, size] = UNITS[unit];
+    box.className = "slider";
+    box.dataset.key = key;
+    const label = Object.assign(document.createElement("label"), { htmlFor: id, textContent: labelOf(key) });
+    const range = Object.assign(document.createElement("input"), { type: "range", min: 0, max: STEPS, step: 1 });
+    const field = Object.assign(document.createElement("input"), { type: "number", id, step: "any" });
+    range.setAttribute("aria-label", labelOf(key));
+    const name = Object.assign(document.createElement("span"), { className: "unit", textContent: word(unitWord) });
+    let limits = { least: 0, most: 1 };
+    range.addEventListener("input", () => {
+      const value = toValue(limits, Number(range.value));
+      field.value = value / size;
+      change(value);
+    });
+    // Rounded, since 0.1 % times 10,000 is not quite a whole number.
+    field.addEventListener("change", () => change(Math.round(Number(field.value) * size * 1e6) / 1e6));
+    box.append(label, range, field, name);
+    return {
+      box,
+      show(now) {
+        limits = now;
+        field.value = now.value / size;
+        if (document.activeElement !== range) range.value = toPosition(now, now.value);
+        range.setAttribute("aria-valuetext", `${now.value / size} ${word(unitWord)}`);
+      },
+    };
+  }
+
+  function checkbox(key, change) {
+    const box = Object.assign(document.createElement("label"), { className: "row" });
+    const mark = Object.assign(document.createElement("input"), { type: "checkbox" });
+    box.dataset.key = key;
+    const name = Object.assign(document.createElement("span"), { textContent: labelOf(key) });
+    mark.addEventListener("change", () => change(Number(mark.checked)));
+    box.append(name, mark);
+    return { box, show: now => { mark.checked = now.value !== 0; } };
+  }
+
+  function options(select, values, name = value => word(value)) {
+    select.replaceChildren(...values.map(value => new Option(name(value), value)));
+  }
+
+  /** The scene's numbers; gives what shows them. */
+  function numbers(ask) {
+    const shown = new Map();
+    return list => {
+      for (const now of list) {
+        if (!shown.has(now.name)) {
+          const change = value => ask({ number: { name: now.name, value } });
+          const made = slider(now.name, UNIT_OF_NUMBER[now.name], change);
+          const place = OUTAGE_NUMBERS.includes(now.name) ? "outage-numbers" : "traffic";
+          document.getElementById(place).append(made.box);
+          shown.set(now.name, made);
+        }
+        shown.get(now.name).show(now);
+      }
+    };
+  }
+
+  /** One breaker's settings; gives what shows them. */
+  function setup(form, lane, ask, save) {
+    form.append(document.getElementById("setup-template").content.cloneNode(true));
+    const find = selector => form.querySelector(selector);
+    const letter = "AB"[lane];
+    find("legend").textContent = word("breaker", { lane: letter });
+    form.setAttribute("aria-label", word("breaker", { lane: letter }));
+    const kind = find(".kind"), text = find("textarea"), refusal = find(".refusal"), place = find(".sliders");
+    options(kind, ["failures", "consecutive", "calls", "time", "cusum"]);
+    form.addEventListener("submit", event => event.preventDefault());
+
+    const tell = order => {
+      const refused = ask(order);
+      refusal.textContent = refused ? `${refused.field}: ${refused.why}` : "";
+      return refused;
+    };
+    kind.addEventListener("change", () => tell({ kind: { lane, name: kind.value } }));
+    let typing = 0;
+    text.addEventListener("input", () => {
+      clearTimeout(typing);
+      typing = setTimeout(() => {
+        const refused = ask({ toml: { lane, text: text.value } }, true);
+        refusal.textContent = refused ? refused.why : "";
+      }, 250);
+    });
+    find(".save").addEventListener("click", () => save(`${letter.toLowerCase()}.toml`, [text.value]));
+
+    let shown = new Map();
+    return now => {
+      kind.value = now.kind;
+      if (text.value !== now.toml) text.value = now.toml;
+      const keys = now.sliders.map(one => one.key);
+      if (keys.join() !== [...shown.keys()].join()) {
+        shown = new Map(now.sliders.map(({ key, unit }) => {
+          const change = value => tell({ slide: { lane, key, value } });
+          return [key, unit === "switch" ? checkbox(key, change) : slider(key, unit, change)];
+        }));
+        place.replaceChildren(...[...shown.values()].map(made => made.box));
+      }
+      for (const one of now.sliders) shown.get(one.key).show(one);
+    };
+  }
+
+  return { numbers, setup, options };
+})();
