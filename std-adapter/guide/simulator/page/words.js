@@ -113,6 +113,7 @@ const Words = (() => {
   function apply() {
     document.documentElement.lang = language;
     document.documentElement.dir = language === "ar" ? "rtl" : "ltr";
+    document.title = `nanobreaker: ${word("title")}`;
     for (const element of document.querySelectorAll("[data-word]")) {
       element.textContent = word(element.dataset.word, element.dataset);
     }

@@ -13,81 +13,20 @@ use nanobreaker_core::{
     Breaker, Cause, ManualClock, Observer, Outcome, Phase, Recorded, Settings, Token, Transition,
 };
 use nanobreaker_settings::WORDS;
-use serde::Serialize;
 
+use crate::account::{Change, Tally, Trip};
 use crate::log::EPOCH_MS;
 use crate::outage::Outage;
 use crate::refusal::Refusal;
 use crate::setup::Setup;
 use crate::traffic::Call;
-use crate::why::{Evidence, Recent};
+use crate::why::Recent;
 
 /// So many equal parts of the scene are counted one by one, for drawing.
 pub(crate) const PARTS: usize = 400;
 
 /// The first trips are kept one by one, and the first changes of phase; all are counted.
 const MOST_KEPT: usize = 2_000;
-
-/// What became of calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
-    /// All calls.
-    pub calls: u64,
-    /// Those that passed and succeeded in time.
-    pub good: u64,
-    /// Those that passed and failed or were slow.
-    pub bad: u64,
-    /// Rejected, and would have failed or been slow: avoided.
-    pub saved: u64,
-    /// Rejected, and would have succeeded in time: lost.
-    pub lost: u64,
-    /// How long the callers of those that passed waited for failures, in microseconds.
-    pub waited_us: u64,
-    /// What the saved calls would have taken, in microseconds.
-    pub saved_us: u64,
-    /// The most calls under way at once.
-    pub most_under_way: u32,
-    /// Times that the breaker opened while it let calls pass.
-    pub trips: u64,
-    /// Of those, the ones at a moment when the outage made no call fail.
-    pub trips_while_well: u64,
-    /// Times that it opened again before it was closed.
-    pub reopenings: u64,
-    /// Time during which it was not closed, in microseconds.
-    pub not_closed_us: u64,
-}
-
-/// One time that the breaker opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Trip {
-    /// When, in microseconds of the scene.
-    pub at_us: u64,
-    /// Why, in the core's words.
-    pub cause: &'static str,
-    /// What it had seen.
-    pub evidence: Evidence,
-    /// Whether the outage made no call fail at that moment.
-    pub while_well: bool,
-    /// How often it opened again before it was closed.
-    pub reopenings: u32,
-    /// When it was closed again.
-    pub closed_at_us: Option<u64>,
-    /// Doomed calls avoided.
-    pub saved: u64,
-    /// Good calls lost.
-    pub lost: u64,
-}
-
-/// A change of phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
-    /// When, in microseconds of the scene.
-    pub at_us: u64,
-    /// The phase from then on.
-    pub to: &'static str,
-    /// Why.
-    pub cause: &'static str,
-}
 
 /// Hears the breaker.
 #[derive(Default)]
@@ -151,6 +90,8 @@ pub struct Lane {
     /// Whether the last of `trips` is the one that has not ended.
     trip_is_kept: bool,
     changes: Vec<Change>,
+    /// Whether it was open when the outage began, and when it ended: known from the first change after that.
+    open_at_ends: [Option<bool>; 2],
     first_open_in_outage_us: Option<u64>,
     first_closed_after_us: Option<u64>,
 }
@@ -184,6 +125,7 @@ impl Lane {
             trips: Vec::new(),
             trip_is_kept: false,
             changes: Vec::new(),
+            open_at_ends: [None; 2],
             first_open_in_outage_us: None,
             first_closed_after_us: None,
         })
@@ -318,6 +260,13 @@ impl Lane {
                 let to = transition.to.name();
                 self.changes.push(Change { at_us, to, cause: transition.cause.name() });
             }
+            if let Some((from_us, to_us)) = self.outage.span_us() {
+                for (end_us, was_open) in [from_us, to_us].into_iter().zip(&mut self.open_at_ends) {
+                    if at_us >= end_us {
+                        was_open.get_or_insert(transition.from != Phase::Closed);
+                    }
+                }
+            }
             match transition.to {
                 Phase::Open | Phase::Isolated => self.opened(transition.cause),
                 Phase::Closed => self.closed(),
@@ -415,7 +364,8 @@ impl Lane {
     /// From the begin of the outage until the breaker was open: 0 where it was open already.
     pub fn time_to_trip_us(&self) -> Option<u64> {
         let (from_us, _) = self.outage.span_us()?;
-        if self.was_open_at(from_us) {
+        let [at_begin, _] = self.open_at_ends;
+        if self.was_open(from_us, at_begin)? {
             return Some(0);
         }
         self.first_open_in_outage_us.map(|at_us| at_us - from_us)
@@ -424,19 +374,16 @@ impl Lane {
     /// From the end of the outage until the breaker was closed: 0 where it was closed already.
     pub fn time_to_close_us(&self) -> Option<u64> {
         let (_, to_us) = self.outage.span_us()?;
-        if self.now_us < to_us {
-            return None;
-        }
-        if !self.was_open_at(to_us) {
+        let [_, at_end] = self.open_at_ends;
+        if !self.was_open(to_us, at_end)? {
             return Some(0);
         }
         self.first_closed_after_us.map(|at_us| at_us - to_us)
     }
 
-    /// Whether the breaker was not closed just before that moment, as far as changes are kept.
-    fn was_open_at(&self, at_us: u64) -> bool {
-        let before = self.changes.iter().rev().find(|change| change.at_us < at_us);
-        before.is_some_and(|change| change.to != Phase::Closed.name())
+    /// Whether it was open at that moment: as it is now, if nothing has changed since. Not known before.
+    fn was_open(&self, at_us: u64, known: Option<bool>) -> Option<bool> {
+        (self.now_us >= at_us).then(|| known.unwrap_or(self.phase() != Phase::Closed))
     }
 }
 

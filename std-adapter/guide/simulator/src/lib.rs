@@ -17,6 +17,7 @@
 
 extern crate alloc;
 
+mod account;
 #[cfg(target_arch = "wasm32")]
 pub mod browser;
 mod desk;
@@ -33,10 +34,11 @@ mod traffic;
 mod view;
 mod why;
 
+pub use account::{Change, Tally, Trip};
 pub use desk::Desk;
-pub use lane::{Lane, Tally, Trip};
+pub use lane::Lane;
 pub use log::{EPOCH_MS, HEADER, Log};
-pub use outage::{DRAWN_PARTS, Fails, Outage, OutageKind};
+pub use outage::{DRAWN_PARTS, Drawn, Fails, Outage, OutageKind};
 pub use presets::{PRESETS, Preset};
 pub use refusal::Refusal;
 pub use scene::{Numbers, Range, Scene};

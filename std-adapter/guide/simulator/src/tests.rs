@@ -340,6 +340,19 @@ fn times_to_trip_and_to_close_count_from_the_outages_ends() {
 }
 
 #[test]
+fn times_are_right_after_more_changes_than_are_kept() {
+    let nervous =
+        "open_for='50ms'%0Amax_open='50ms'%0Aprobe_successes=1%0A[window]%0Akind='consecutive'%0Athreshold=1";
+    let link = "rate=200&length_s=900&background_ppm=300000&outage=dead&outage_from_s=800&outage_for_s=50";
+    let simulation = played(&alloc::format!("{link}&a={nervous}"));
+    let [lane, _] = simulation.lanes();
+    assert!(lane.tally().trips + lane.tally().reopenings > lane.changes().len() as u64);
+    assert!(lane.time_to_trip_us().unwrap() < 1_000_000);
+    let to_close_us = lane.time_to_close_us().unwrap();
+    assert!((1..1_000_000).contains(&to_close_us), "{to_close_us}");
+}
+
+#[test]
 fn the_articles_outage_is_noticed_late_and_with_hung_after_at_once() {
     let simulation = played("preset=article");
     let [article, hung_after] = simulation.lanes();

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 
 use serde::Serialize;
 
-use crate::lane::{Change, Lane, Tally, Trip};
+use crate::account::{Change, Tally, Trip};
+use crate::lane::Lane;
 use crate::outage::Outage;
 use crate::refusal::Refusal;
 use crate::scene::Scene;
