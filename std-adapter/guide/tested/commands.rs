@@ -6,7 +6,7 @@
 //! | `toml,traps` | the same, in which it finds one |
 //! | `toml,refused` | one that is refused |
 //! | `toml,file=NAME` | one of these, and a file of that name for the page's commands |
-//! | `toml` with `[dependencies]` | part of a manifest, whose features there are |
+//! | `toml` with `[dependencies]` | part of a manifest: of this version, with features that there are |
 //! | `console` | commands after `$ `, each with exactly what it prints; `…` stands for lines left out |
 
 mod book;
@@ -103,7 +103,7 @@ fn every_configuration_is_read_and_explained() {
 }
 
 #[test]
-fn every_manifest_names_features_that_there_are() {
+fn every_manifest_names_a_version_and_features_that_there_are() {
     let features_of = |manifest: &str| -> toml::Table {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(manifest);
         let manifest: toml::Table = toml::from_str(&fs::read_to_string(path).unwrap()).unwrap();
@@ -123,6 +123,9 @@ fn every_manifest_names_features_that_there_are() {
         for (name, dependency) in manifest["dependencies"].as_table().unwrap() {
             let Some((_, features)) = known.iter().find(|(known, _)| known == name) else { continue };
             seen += 1;
+            let version = dependency.get("version").unwrap_or(dependency).as_str().unwrap();
+            let ours = env!("CARGO_PKG_VERSION");
+            assert!(ours.starts_with(&format!("{version}.")), "{}: {name} has version {ours}", block.place);
             for feature in dependency.get("features").and_then(|list| list.as_array()).into_iter().flatten() {
                 let feature = feature.as_str().unwrap();
                 assert!(features.contains_key(feature), "{}: {name} has no feature {feature}", block.place);

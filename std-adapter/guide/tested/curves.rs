@@ -123,7 +123,7 @@ fn shown(calls: Option<f64>) -> String {
 
 fn table(rows: &[Row]) -> String {
     let mut table = String::from(
-        "| window | traffic | calls until open, at 100 % | 50 % | 20 % | 5 % | calls between false alarms, at 1 % |\n\
+        "| window | traffic | 100 % fail | 50 % | 20 % | 5 % | 1 %: false alarms |\n\
          | --- | --- | ---: | ---: | ---: | ---: | ---: |\n",
     );
     for row in rows {
