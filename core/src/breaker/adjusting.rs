@@ -4,10 +4,12 @@ use crate::breaker::opening::span_of;
 use crate::breaker::timing::Now;
 use crate::breaker::{Move, insist};
 use crate::state::{Left, Opening, State};
-use crate::window::{Adjustable, Checked};
+use crate::window::{Adjustable, Checked, Lanes};
 use crate::{AdjustError, Breaker, Clock, Config, Observer, Phase, Settings};
 
-impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjustable<WORDS, SLOW>, C, O> {
+impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
+    Breaker<Adjustable<WORDS, SLOW, L>, C, O>
+{
     /// Puts other settings in place while calls go on. They take effect in one exchange, all at once:
     /// each other move comes before it or after it. Settings that are in place already, or that come to
     /// the same, change nothing.
@@ -42,7 +44,7 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn adjust(&self, settings: &Settings) -> Result<(), AdjustError> {
-        let checked = Adjustable::<WORDS, SLOW>::check(settings)?;
+        let checked = Adjustable::<WORDS, SLOW, L>::check(settings)?;
         // Given back when it is dropped, so also where the clock panics.
         let _turn = self.window.take_turn().ok_or(AdjustError::Busy)?;
         // Which cell is in force is known to whoever has the turn.
@@ -55,12 +57,23 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
         Ok(())
     }
 
+    /// Where its time windows count the good calls of many cores.
+    pub const fn lanes(&self) -> &L {
+        self.window.lanes()
+    }
+
     /// The limits for those who measure calls, in milliseconds, as they are in force in the generation of
     /// a call that is to begin: after how long a call is slow, and after how long without an answer it has
     /// failed; 0 is never.
     #[inline]
     pub fn limits_ms(&self) -> [u32; 2] {
         insist(self.load(), |seen| self.window.read(&self.state, seen, |cell| cell.limits()))
+    }
+
+    /// Whether [`limits_ms`](Self::limits_ms) has any limit: a load less than that.
+    #[inline]
+    pub fn has_limits(&self) -> bool {
+        self.window.measures(self.load())
     }
 
     /// `state` under the new configuration, with its time carried over in milliseconds.

@@ -25,6 +25,24 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     #[inline]
     fn take_in(&self, token: Token, outcome: Outcome) -> Recorded {
         let state = self.load();
+        if !W::RESTS {
+            return self.take_in_as(state, token, outcome);
+        }
+        let is_counted = state.is_healthy() && token == Token::new(state.generation(), Kind::Counted);
+        if outcome == Outcome::Success && is_counted && self.window.is_at_rest(state) {
+            return Recorded::Counted;
+        }
+        self.take_in_moved(state, token, outcome)
+    }
+
+    /// Kept out of the way of a success that changes nothing.
+    #[inline(never)]
+    fn take_in_moved(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
+        self.take_in_as(state, token, outcome)
+    }
+
+    #[inline]
+    fn take_in_as(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
         if state.generation() != token.generation() {
             Recorded::Stale
         } else if state.judges_by_window() {

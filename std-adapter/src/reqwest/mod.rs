@@ -30,7 +30,8 @@
 //!
 //! A response with status 429 or 5xx that says `Retry-After`, in seconds or as a date, opens the
 //! breaker for that long, at most for its [`max_open`](crate::SharedBreakerBuilder::max_open): by
-//! default its open time. Where that is over before the breaker would let calls pass by itself, it
+//! default its open time. Not so where a classifier ignores the response, nor after
+//! [`BreakerMiddleware::ignore_retry_after`]. Where that is over before the breaker would let calls pass by itself, it
 //! changes nothing.
 //!
 //! # Beside reqwest-retry

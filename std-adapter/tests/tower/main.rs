@@ -1,9 +1,12 @@
 //! The tower layer: around plain services under paused time, and between real clients and servers.
 
+mod asked;
 mod axum_routes;
 mod body;
+mod gate;
 mod grpc;
 mod http;
+mod neighbours;
 mod servers;
 mod service;
 
