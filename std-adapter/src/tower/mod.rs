@@ -57,6 +57,8 @@ mod future;
 mod judge;
 mod layer;
 mod service;
+#[cfg(all(feature = "tower-http", feature = "settings"))]
+mod statuses;
 
 #[cfg(feature = "tower-http")]
 pub use body::GuardedBody;

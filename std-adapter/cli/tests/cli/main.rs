@@ -4,6 +4,7 @@ mod explain;
 mod layouts;
 mod replay;
 mod sample;
+mod statuses;
 mod tune;
 mod wrong_input;
 
@@ -59,4 +60,4 @@ impl Folder {
     }
 }
 
-const BREAKER: &str = "open_for = '5s'\n[window]\nkind = 'consecutive'\nthreshold = 3\n";
+const BREAKER: &str = "open_for = '5s'\nprobe_successes = 1\n[window]\nkind = 'consecutive'\nthreshold = 3\n";
