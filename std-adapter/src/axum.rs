@@ -51,6 +51,15 @@ pub fn guard<B>(breaker: B) -> Guard<B> {
     (AnswerLayer::new(), BreakerLayer::http(breaker))
 }
 
+/// As [`guard`], with the failures that the settings of a file name.
+#[cfg(feature = "settings")]
+pub fn guard_by<B>(
+    breaker: B,
+    statuses: nanobreaker_settings::Statuses,
+) -> (AnswerLayer, BreakerLayer<B, ByClassifier<nanobreaker_settings::Statuses>>) {
+    (AnswerLayer::new(), BreakerLayer::http_by(breaker, statuses))
+}
+
 /// 503 Service Unavailable, with `Retry-After` in whole seconds, rounded up; without while the breaker
 /// is isolated, where no time is known.
 ///

@@ -107,8 +107,11 @@ pub use counted::Counted;
 pub use error::CallError;
 pub use fallback::Fallback;
 pub use nanobreaker_core::*;
+pub use nanobreaker_settings::Percentile;
 #[cfg(feature = "settings")]
-pub use nanobreaker_settings::{PartialSettings, PartialWindow, SettingsError, WindowKind};
+pub use nanobreaker_settings::{
+    PartialSettings, PartialWindow, SettingsError, StatusSet, Statuses, WindowKind,
+};
 #[cfg(feature = "registry")]
 pub use registry::{Registry, RegistryBuilder};
 pub use rejection::Rejection;

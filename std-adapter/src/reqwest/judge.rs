@@ -10,9 +10,19 @@ use super::rejection::rejection;
 
 /// As the table in this module's documentation says.
 pub(super) fn by_table(result: &Result<Response>) -> Outcome {
+    judged(result, &by_status)
+}
+
+/// The same with the statuses that the settings of a file name.
+#[cfg(feature = "settings")]
+pub(super) fn by_statuses(statuses: &nanobreaker_settings::Statuses, result: &Result<Response>) -> Outcome {
+    judged(result, &|status| statuses.of_http(status.as_u16(), by_status(status)))
+}
+
+fn judged(result: &Result<Response>, by_status: &dyn Fn(StatusCode) -> Outcome) -> Outcome {
     match result {
         Ok(response) => by_status(response.status()),
-        Err(error) => by_error(error),
+        Err(error) => by_error(error, by_status),
     }
 }
 
@@ -24,18 +34,19 @@ fn by_status(status: StatusCode) -> Outcome {
     }
 }
 
-fn by_error(error: &Error) -> Outcome {
+fn by_error(error: &Error, by_status: &dyn Fn(StatusCode) -> Outcome) -> Outcome {
     match error {
-        Error::Reqwest(error) => by_reqwest_error(error),
+        Error::Reqwest(error) => by_reqwest_error(error, by_status),
         Error::Middleware(_) if rejection(error).is_some() => Outcome::Ignored,
         // Retries wrap the error of the last attempt in their own.
         Error::Middleware(wrapped) => {
-            wrapped.chain().find_map(|source| source.downcast_ref()).map_or(Outcome::Failure, by_error)
+            let last = wrapped.chain().find_map(|source| source.downcast_ref());
+            last.map_or(Outcome::Failure, |error| by_error(error, by_status))
         }
     }
 }
 
-fn by_reqwest_error(error: &reqwest::Error) -> Outcome {
+fn by_reqwest_error(error: &reqwest::Error, by_status: &dyn Fn(StatusCode) -> Outcome) -> Outcome {
     if error.is_builder() || error.is_redirect() {
         Outcome::Ignored
     } else {

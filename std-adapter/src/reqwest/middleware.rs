@@ -13,6 +13,8 @@ use url::{Position, Url};
 use nanobreaker_core::{ConfigError, Outcome, Phase};
 use nanobreaker_settings::millis;
 
+#[cfg(feature = "settings")]
+use super::judge::by_statuses;
 use super::judge::by_table;
 use super::rejection::refused;
 use crate::asked::retry_after;
@@ -117,6 +119,23 @@ impl BreakerMiddleware {
     pub const fn ignore_retry_after(mut self) -> Self {
         self.heeds_retry_after = false;
         self
+    }
+
+    /// Judges each request by the statuses that the settings of a file name. Where they name no failures
+    /// of HTTP, the [module's](crate::reqwest) table holds for all but the ignored ones.
+    ///
+    /// ```
+    /// use nanobreaker::{PartialSettings, SharedBreaker, reqwest::BreakerMiddleware};
+    ///
+    /// let file: PartialSettings = toml::from_str("failure_status = ['5xx', 429]\nignore_status = [404]")?;
+    /// let breaker = SharedBreaker::builder().settings(&file)?.build()?;
+    /// let breakers = BreakerMiddleware::single(breaker).statuses(file.statuses());
+    /// # drop(breakers);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "settings")]
+    pub fn statuses(self, statuses: nanobreaker_settings::Statuses) -> Self {
+        self.classify(move |result| by_statuses(&statuses, result))
     }
 
     /// The breaker of a host that requests were made to; the one breaker, if there is but one.

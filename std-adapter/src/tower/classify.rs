@@ -79,6 +79,15 @@ impl<B, J> BreakerLayer<B, J> {
     }
 }
 
+#[cfg(feature = "settings")]
+impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
+    /// The same layer with other codes that are failures.
+    pub(super) fn grpc_failures(mut self, failures: GrpcErrorsAsFailures) -> Self {
+        self.judge.classifier = SharedClassifier::new(failures);
+        self
+    }
+}
+
 impl<B, M> BreakerLayer<B, ByHttp<M>> {
     /// Judges a call when the body of its response ends: see [`GuardedBody`].
     pub fn until_body_ends(mut self) -> Self {

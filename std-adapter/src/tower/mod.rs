@@ -89,6 +89,8 @@ mod judge;
 mod layer;
 mod refusal;
 mod service;
+#[cfg(all(feature = "tower-http", feature = "settings"))]
+mod statuses;
 
 #[cfg(feature = "tower-http")]
 pub use body::GuardedBody;
