@@ -306,7 +306,10 @@ fn a_clock_that_goes_on_with_each_reading_keeps_no_call_for_as_long_as_it_was_se
             breaker.allow().expect("closed").failure();
             clock.shown.set((1 << 41) - back);
             for _ in 0..3 {
-                breaker.allow().expect("closed").failure();
+                // Where words are narrow, 2⁴⁰ ms back is the same time, and the first failure trips.
+                if let Ok(permit) = breaker.allow() {
+                    permit.failure();
+                }
             }
             assert_eq!(breaker.phase(), Phase::Open, "{step} ms with each reading");
             let read = clock.shown.now_ms() - ((1 << 41) - back);

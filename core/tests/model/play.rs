@@ -457,14 +457,17 @@ impl<W: Window> Player<'_, W> {
         let stages = 3 * longest;
         let least = (stages / MOST_CALLS).max(1);
         let mut period = self.ms(period).max(least);
-        // How far the clock seems to go each time, forward or back.
+        // A narrow lease's time comes round after 2²⁵ units of at most an eighth of it, the clock itself later.
+        let digits = 128 - self.settings.lease_ms.leading_zeros();
+        let lease_comes_round = if WIDE { CLOCK } else { (1 << 25 << digits.saturating_sub(4)).min(CLOCK) };
+        // How far the clock, or the lease's time, seems to go each time, forward or back.
         let seems = |period: i128| {
-            let seen = period.rem_euclid(CLOCK);
-            seen.min(CLOCK - seen)
+            let seen = |range: i128| period.rem_euclid(range).min(range - period.rem_euclid(range));
+            seen(CLOCK).min(seen(lease_comes_round))
         };
         // As `Config` says, who asks at exactly these periods finds the same time left again.
-        let stands_still = seems(period) == 0
-            || !WIDE && self.settings.lease_ms < 1_024 && seems(period).trailing_zeros() >= 25;
+        let stands_still =
+            seems(period) == 0 || !WIDE && self.settings.lease_ms < 1_024 && period.trailing_zeros() >= 25;
         if stands_still {
             return Ok(());
         }
