@@ -13,10 +13,10 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/toolchain.sh"
 
 windows=(failures failures-preset failures-ticks one-word consecutive cusum calls many-calls time)
-# What has a name in the lines at the end, and the most bytes that it may take on any board. At
-# opt-level z only these are measured.
+# What has a name in the lines at the end, and the most bytes that it takes on any board today (rings on
+# RISC-V, one word on the M0): growth is to be seen. At opt-level z only these are measured.
 declare -A names=([failures]=ring [failures-preset]=ring-preset [one-word]=one-word)
-declare -A flash_budget=([ring]=4352 [ring-preset]=3744 [one-word]=500)
+declare -A flash_budget=([ring]=5676 [ring-preset]=4544 [one-word]=428)
 declare -A ram_budget=([ring]=72 [ring-preset]=32 [one-word]=4)
 
 json=false
