@@ -68,6 +68,7 @@ pub mod axum;
 mod call;
 #[cfg(feature = "config")]
 pub mod catalog;
+pub mod classify;
 mod clock;
 #[cfg(any(feature = "reqwest", feature = "tower-http"))]
 mod counted;
@@ -113,6 +114,7 @@ pub use nanobreaker_settings::{PartialSettings, PartialWindow, SettingsError, Wi
 pub use registry::{Registry, RegistryBuilder};
 pub use rejection::Rejection;
 pub use shared::{
-    BreakerRef, Listeners, PinnedBreaker, SharedBreaker, SharedBreakerBuilder, SharedClock, SharedWindow,
+    BreakerRef, Group, Listeners, PinnedBreaker, SharedBreaker, SharedBreakerBuilder, SharedClock,
+    SharedWindow,
 };
 pub use stripes::{ThreadLanes, ThreadStripes};

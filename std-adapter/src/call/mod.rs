@@ -109,6 +109,11 @@ impl<W: Window, C: Clock, O: Observer> CallExt for Breaker<W, C, O> {
     fn calls(&self) -> Caller<'_, W, C, O> {
         Caller::new(self)
     }
+
+    #[inline]
+    fn breaker(&self) -> &Self {
+        self
+    }
 }
 
 impl<B: CallExt + ?Sized> CallExt for &B {
@@ -120,6 +125,11 @@ impl<B: CallExt + ?Sized> CallExt for &B {
     fn calls(&self) -> Caller<'_, B::Window, B::Clock, B::Observer> {
         (**self).calls()
     }
+
+    #[inline]
+    fn breaker(&self) -> &Breaker<B::Window, B::Clock, B::Observer> {
+        (**self).breaker()
+    }
 }
 
 impl<B: CallExt + ?Sized> CallExt for Arc<B> {
@@ -130,6 +140,11 @@ impl<B: CallExt + ?Sized> CallExt for Arc<B> {
     #[inline]
     fn calls(&self) -> Caller<'_, B::Window, B::Clock, B::Observer> {
         (**self).calls()
+    }
+
+    #[inline]
+    fn breaker(&self) -> &Breaker<B::Window, B::Clock, B::Observer> {
+        (**self).breaker()
     }
 }
 

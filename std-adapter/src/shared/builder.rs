@@ -12,10 +12,10 @@ use nanobreaker_settings::{DEFAULT, WORDS, millis};
 #[cfg(feature = "settings")]
 use nanobreaker_settings::{PartialSettings, SettingsError};
 
-use super::SharedBreaker;
 use super::clock::Source;
 use super::listeners::{Listener, Told};
 use super::slot::Life;
+use super::{Group, SharedBreaker};
 
 /// Collects the settings of a [`SharedBreaker`]; [`build`](Self::build) checks them.
 ///
@@ -27,6 +27,7 @@ pub struct SharedBreakerBuilder {
     clock: Source,
     settings: Settings,
     listeners: Vec<Listener>,
+    group: Option<Group>,
     #[cfg(feature = "tracing")]
     traced: bool,
 }
@@ -38,6 +39,7 @@ impl SharedBreakerBuilder {
             clock: Source::Coarse,
             settings: DEFAULT,
             listeners: Vec::new(),
+            group: None,
             #[cfg(feature = "tracing")]
             traced: false,
         }
@@ -194,6 +196,12 @@ impl SharedBreakerBuilder {
         self
     }
 
+    /// Makes the breaker a member of `group`: see [`Group`].
+    pub fn group(mut self, group: &Group) -> Self {
+        self.group = Some(group.clone());
+        self
+    }
+
     /// Reads time from `clock`: [`TimerClock`](crate::TimerClock), or one for tests.
     ///
     /// ```
@@ -289,7 +297,11 @@ impl SharedBreakerBuilder {
         let settings = self.checked()?;
         let told = Told::new(self.listeners);
         let life = Life::begin(self.name, settings, self.clock, told)?;
-        Ok(SharedBreaker::new(life))
+        let breaker = SharedBreaker::new(life);
+        if let Some(group) = &self.group {
+            group.join(&breaker);
+        }
+        Ok(breaker)
     }
 }
 

@@ -49,6 +49,11 @@ impl BreakerRef {
         self.slot.version() == self.version
     }
 
+    /// Whether it is a reference to the same breaker, or was.
+    pub(super) fn is_same(&self, other: Self) -> bool {
+        std::ptr::eq(self.slot, other.slot) && self.version == other.version
+    }
+
     #[inline]
     fn pinned(&self) -> PinnedBreaker {
         if self.is_alive() { PinnedBreaker { slot: self.slot } } else { nobodys() }
@@ -125,6 +130,11 @@ macro_rules! calls {
                 let breaker = &self.pinned().slot.breaker;
                 let limits = if breaker.has_limits() { limits_of(breaker) } else { Limits::NONE };
                 Caller::heeding(breaker, limits)
+            }
+
+            #[inline]
+            fn breaker(&self) -> &Guarded {
+                &self.pinned().slot.breaker
             }
         }
 
