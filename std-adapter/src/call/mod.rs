@@ -26,6 +26,7 @@ pub(crate) use held::Held;
 #[cfg(feature = "tower")]
 pub(crate) use limits::Hung;
 pub(crate) use limits::Limits;
+pub(crate) use running::call_calmly;
 #[cfg(feature = "tower-http")]
 pub(crate) use silence::Silence;
 #[cfg(feature = "tokio")]

@@ -1,11 +1,12 @@
 //! Runs code of the caller's right now, with a permit that is spent where that code panics.
 
 use nanobreaker_core::window::Window;
-use nanobreaker_core::{Breaker, Clock, Observer, Token};
+use nanobreaker_core::{Breaker, Calm, Clock, Observer, Outcome, Token};
 
 use crate::call::held::{Stage, end_without_answer};
 use crate::call::limits::Limits;
 use crate::call::probing;
+use crate::error::CallError;
 
 /// A permit while code runs that may panic. It stands beside the values that it holds, which the code after it
 /// uses: so they need not lie in memory.
@@ -60,6 +61,31 @@ fn run_watched<W: Window, C: Clock, O: Observer, T>(
     let started_ms = running.started_ms;
     std::mem::forget(running);
     (answer, started_ms)
+}
+
+/// A call through a breaker that has nothing to count, unless it fails.
+#[inline(always)]
+pub(crate) fn call_calmly<W: Window, C: Clock, O: Observer, T, E>(
+    breaker: &Breaker<W, C, O>,
+    calm: Calm,
+    call: impl FnOnce() -> Result<T, E>,
+) -> Result<T, CallError<E>> {
+    let (limits, token) = (Limits::NONE, calm.token());
+    let running = Running { breaker, limits, token, started_ms: 0, stage: Stage::Runs };
+    let result = call();
+    std::mem::forget(running);
+    match result {
+        Ok(answer) => {
+            if !breaker.record_calm(calm) {
+                breaker.record(token, Outcome::Success);
+            }
+            Ok(answer)
+        }
+        Err(error) => {
+            breaker.record(token, Outcome::Failure);
+            Err(CallError::Failed(error))
+        }
+    }
 }
 
 /// Runs code that says what a call came to. Where it panics the call has no outcome, and a probe's place is
