@@ -115,8 +115,14 @@ impl<B: CallExt> Held<B> {
         started: impl FnOnce(S, Self) -> T,
         rejected: impl FnOnce(Rejection) -> T,
     ) -> T {
-        let caller = breaker.calls();
-        let (asked, limits) = (caller.breaker(), caller.limits());
+        let asked = breaker.breaker();
+        if let Some(calm) = asked.calm() {
+            let (limits, token) = (Limits::NONE, calm.token());
+            let answer = running::run_calmly(asked, token, start);
+            let (ticket, stage) = (Ticket::new(token), Stage::Waits);
+            return started(answer, Self { breaker: breaker.hold(), limits, ticket, stage });
+        }
+        let limits = breaker.calls().limits();
         match allow(asked) {
             Ok(Admitted::Counted(token)) => {
                 let (answer, started_ms) = running::run(asked, limits, token, start);

@@ -38,10 +38,20 @@ pub(super) fn run<W: Window, C: Clock, O: Observer, T>(
     if !limits.are_none() || token.is_probe() {
         return run_watched(breaker, limits, token, code);
     }
+    (run_calmly(breaker, token, code), 0)
+}
+
+/// The same for a call that is neither measured nor a probe.
+#[inline(always)]
+pub(super) fn run_calmly<W: Window, C: Clock, O: Observer, T>(
+    breaker: &Breaker<W, C, O>,
+    token: Token,
+    code: impl FnOnce() -> T,
+) -> T {
     let running = Running { breaker, limits: Limits::NONE, token, started_ms: 0, stage: Stage::Runs };
     let answer = code();
     std::mem::forget(running);
-    (answer, 0)
+    answer
 }
 
 /// The same for a call that is measured, or that probes: kept out of the way of all others.
@@ -70,11 +80,8 @@ pub(crate) fn call_calmly<W: Window, C: Clock, O: Observer, T, E>(
     calm: Calm,
     call: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, CallError<E>> {
-    let (limits, token) = (Limits::NONE, calm.token());
-    let running = Running { breaker, limits, token, started_ms: 0, stage: Stage::Runs };
-    let result = call();
-    std::mem::forget(running);
-    match result {
+    let token = calm.token();
+    match run_calmly(breaker, token, call) {
         Ok(answer) => {
             if !breaker.record_calm(calm) {
                 breaker.record(token, Outcome::Success);
