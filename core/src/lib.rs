@@ -94,7 +94,7 @@ mod sync;
 mod token;
 pub mod window;
 
-pub use breaker::Breaker;
+pub use breaker::{Breaker, Calm};
 pub use clock::{Clock, ManualClock};
 pub use observer::{Cause, Observer, Transition};
 pub use outcome::{Outcome, Recorded};

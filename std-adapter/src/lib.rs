@@ -73,6 +73,7 @@ mod call;
 pub mod catalog;
 #[cfg(feature = "check")]
 mod check;
+pub mod classify;
 mod clock;
 #[cfg(any(feature = "reqwest", feature = "tower-http"))]
 mod counted;
@@ -129,7 +130,8 @@ pub use nanobreaker_settings::{
 pub use registry::{Registry, RegistryBuilder};
 pub use rejection::Rejection;
 pub use shared::{
-    BreakerRef, Listeners, PinnedBreaker, SharedBreaker, SharedBreakerBuilder, SharedClock, SharedWindow,
+    BreakerRef, Group, Listeners, PinnedBreaker, SharedBreaker, SharedBreakerBuilder, SharedClock,
+    SharedWindow,
 };
 #[cfg(feature = "state-file")]
 pub use state_file::{StateFile, StateFileError};

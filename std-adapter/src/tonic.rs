@@ -31,10 +31,12 @@ use tonic::{Code, Status};
 use tower_http::classify::{GrpcErrorsAsFailures, SharedClassifier};
 use tower_layer::Layer;
 
+use nanobreaker_core::Outcome;
+
 use crate::error::CallError;
 use crate::rejection::Rejection;
 use crate::shared::SharedBreaker;
-use crate::tower::{BreakerLayer, BreakerService, ByHttp};
+use crate::tower::{BreakerLayer, BreakerService, ByHttp, is_refusal};
 
 /// A channel behind a breaker; made by [`guard`]. Cheap to clone, as channels are.
 pub type GuardedChannel =
@@ -43,6 +45,39 @@ pub type GuardedChannel =
 /// The channel behind the breaker, judged as [`BreakerLayer::grpc`] says.
 pub fn guard(channel: Channel, breaker: SharedBreaker) -> GuardedChannel {
     BreakerLayer::grpc(breaker).layer(channel)
+}
+
+/// A classifier of gRPC's statuses: those [of a service that is unwell](crate::tower::grpc_failures) are
+/// failures, and all others are answers. A call that its client cancelled is ignored, and so is one that a
+/// breaker further in rejected.
+///
+/// ```
+/// use nanobreaker::{CallExt, SharedBreaker, tonic::classify};
+/// use tonic::Status;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), nanobreaker::ConfigError> {
+/// let stock = SharedBreaker::builder().consecutive(1).build()?;
+/// let call = async { Err::<(), _>(Status::not_found("no such article")) };
+/// assert!(stock.calls().classify(classify).call_async(call).await.is_err());
+/// assert!(stock.allow().is_ok());
+/// # Ok(())
+/// # }
+/// ```
+pub fn classify<T>(result: &Result<T, Status>) -> Outcome {
+    match result {
+        Ok(_) => Outcome::Success,
+        Err(status) if is_refusal(status) || status.code() == Code::Cancelled => Outcome::Ignored,
+        Err(status) => match status.code() {
+            Code::Unknown
+            | Code::DeadlineExceeded
+            | Code::ResourceExhausted
+            | Code::Internal
+            | Code::Unavailable
+            | Code::DataLoss => Outcome::Failure,
+            _ => Outcome::Success,
+        },
+    }
 }
 
 /// UNAVAILABLE, with pushback where a time is known.
@@ -64,5 +99,30 @@ impl<E: Into<Status>> From<CallError<E>> for Status {
             CallError::TimedOut => Self::new(Code::DeadlineExceeded, "the call did not end in its time"),
             CallError::Failed(error) => error.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_of_a_service_that_is_unwell_are_failures_and_answers_are_none() {
+        let outcome = |code| classify::<()>(&Err(Status::new(code, "as the test says")));
+        assert_eq!(classify(&Ok(1)), Outcome::Success);
+        assert_eq!(outcome(Code::Unavailable), Outcome::Failure);
+        assert_eq!(outcome(Code::DeadlineExceeded), Outcome::Failure);
+        assert_eq!(outcome(Code::NotFound), Outcome::Success);
+        assert_eq!(outcome(Code::Cancelled), Outcome::Ignored);
+    }
+
+    #[test]
+    fn the_rejection_of_a_breaker_further_in_is_ignored() {
+        let breaker = SharedBreaker::builder().name("stock").build().unwrap();
+        breaker.trip();
+        let rejection: Rejection = breaker.allow().unwrap_err().into();
+        let status = Status::from_error(rejection.into());
+        assert_eq!(status.code(), Code::Unavailable);
+        assert_eq!(classify::<()>(&Err(status)), Outcome::Ignored);
     }
 }

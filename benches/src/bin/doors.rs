@@ -304,9 +304,7 @@ fn measure(rows: &[Row], time: Duration) -> Vec<Measured> {
     for row in rows {
         for threads in [1, 2] {
             let slice = |calls| crew.slice(&row.subject, threads, calls);
-            // Twice: the first finds caches cold, and makes the breakers of a registry.
-            calibrate(Duration::from_millis(1), slice);
-            runs.push((row, threads, calibrate(Duration::from_micros(250), slice), Vec::new()));
+            runs.push((row, threads, calibrate_warm(slice), Vec::new()));
         }
     }
     let mut order = Shuffle::new(17);
@@ -326,6 +324,18 @@ fn measure(rows: &[Row], time: Duration) -> Vec<Measured> {
         Some(Measured { who: row.who, row: row.name, threads: *threads, ns: summarise(slices)?.median })
     });
     summed.collect()
+}
+
+/// How many calls make a slice. The first slices find caches cold, and make the breakers of a registry; so they
+/// are too short by far, and each corrects the one before.
+fn calibrate_warm(slice: impl Fn(u64) -> f64) -> u64 {
+    let length = Duration::from_micros(250);
+    let mut calls = calibrate(length, &slice);
+    for _ in 0..8 {
+        let taken = slice(calls) * calls as f64;
+        calls = ((calls as f64 * length.as_nanos() as f64 / taken) as u64).max(16);
+    }
+    calls
 }
 
 fn print(measured: &[Measured]) {

@@ -22,6 +22,8 @@ mod recording;
 mod saving;
 mod timing;
 
+pub use recording::Calm;
+
 use moving::Move;
 
 use core::{fmt, slice};

@@ -7,6 +7,19 @@ use crate::token::Kind;
 use crate::window::{Verdict, Window};
 use crate::{Breaker, Cause, Clock, Config, Observer, Outcome, Phase, Recorded, Token};
 
+/// What a breaker looks like that lets all calls pass and has nothing to count.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Calm(State);
+
+impl Calm {
+    /// The right to the call.
+    #[inline]
+    pub fn token(self) -> Token {
+        Token::new(self.0.generation(), Kind::Counted)
+    }
+}
+
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Spends a token with the outcome of its call; a [`Permit`](crate::Permit) does it by
     /// [`Permit::record`](crate::Permit::record).
@@ -20,6 +33,30 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let recorded = self.take_in(token, outcome);
         self.observer.recorded(token, outcome, recorded);
         recorded
+    }
+
+    /// The shortest way to a call, for crates that make them: what the breaker looks like, if it is closed, out of
+    /// shadow, and no success would change anything.
+    #[doc(hidden)]
+    #[inline]
+    pub fn calm(&self) -> Option<Calm> {
+        if !W::RESTS {
+            return None;
+        }
+        let state = self.load();
+        (state.is_healthy() && self.window.is_calm(state)).then_some(Calm(state))
+    }
+
+    /// Records a success of a call that was admitted by [`calm`](Self::calm), if the breaker looks the same still;
+    /// returns whether it does. Otherwise the success is to be recorded with the [token](Calm::token).
+    #[doc(hidden)]
+    #[inline]
+    pub fn record_calm(&self, calm: Calm) -> bool {
+        let is_same = self.load().0 == calm.0.0;
+        if is_same {
+            self.observer.recorded(calm.token(), Outcome::Success, Recorded::Counted);
+        }
+        is_same
     }
 
     #[inline]

@@ -220,6 +220,14 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS
         }
     }
 
+    /// It is where the window is a failure ring, nothing judges slow calls and there are no limits.
+    #[inline]
+    fn is_calm(&self, seen: State) -> bool {
+        // As in `is_at_rest`.
+        fence(Ordering::Acquire);
+        self.cell(seen).first() == Kind::Failures as u32
+    }
+
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         self.judge_by_rule(outcome, call)

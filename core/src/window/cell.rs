@@ -104,8 +104,9 @@ impl Cell {
         self.first() & MEASURES != 0
     }
 
+    /// Both of these.
     #[inline]
-    fn first(&self) -> u32 {
+    pub(super) fn first(&self) -> u32 {
         let [first] = self.load(0);
         first
     }

@@ -115,8 +115,14 @@ impl<B: CallExt> Held<B> {
         started: impl FnOnce(S, Self) -> T,
         rejected: impl FnOnce(Rejection) -> T,
     ) -> T {
-        let caller = breaker.calls();
-        let (asked, limits) = (caller.breaker(), caller.limits());
+        let asked = breaker.breaker();
+        if let Some(calm) = asked.calm() {
+            let (limits, token) = (Limits::NONE, calm.token());
+            let answer = running::run_calmly(asked, token, start);
+            let (ticket, stage) = (Ticket::new(token), Stage::Waits);
+            return started(answer, Self { breaker: breaker.hold(), limits, ticket, stage });
+        }
+        let limits = breaker.calls().limits();
         match allow(asked) {
             Ok(Admitted::Counted(token)) => {
                 let (answer, started_ms) = running::run(asked, limits, token, start);
@@ -142,7 +148,7 @@ impl<B: CallExt> Held<B> {
     pub(super) fn ask(&mut self) -> Result<(), Rejection> {
         // Whatever happens, it is not asked again.
         self.stage = Stage::Spent;
-        let admitted = allow(self.breaker.calls().breaker())?;
+        let admitted = allow(self.breaker.breaker())?;
         self.begin(admitted);
         Ok(())
     }
@@ -157,14 +163,14 @@ impl<B: CallExt> Held<B> {
         self.stage = Stage::Waits;
         // Not before the token is guarded: the clock may be anyone's code.
         if self.limits.measure() {
-            self.ticket = self.ticket.starting_at(now_ms(self.breaker.calls().breaker()));
+            self.ticket = self.ticket.starting_at(now_ms(self.breaker.breaker()));
         }
     }
 
     /// Whether what it was admitted for is still to come: its generation is not over.
     #[cfg(all(feature = "tower", feature = "tokio"))]
     pub(crate) fn is_current(&self) -> bool {
-        let generation = self.breaker.calls().breaker().snapshot().generation;
+        let generation = self.breaker.breaker().snapshot().generation;
         self.stage == Stage::Waits && self.ticket.token().generation() == generation
     }
 
@@ -172,7 +178,7 @@ impl<B: CallExt> Held<B> {
     #[cfg(all(feature = "tower", feature = "tokio"))]
     pub(crate) fn starts(&mut self) {
         if self.limits.measure() {
-            self.ticket = self.ticket.starting_at(now_ms(self.breaker.calls().breaker()));
+            self.ticket = self.ticket.starting_at(now_ms(self.breaker.breaker()));
         }
     }
 
@@ -185,7 +191,7 @@ impl<B: CallExt> Held<B> {
         }
         self.stage = Stage::Runs;
         let answer = if self.ticket.token().is_probe() {
-            let breaker = probing::address(self.breaker.calls().breaker());
+            let breaker = probing::address(self.breaker.breaker());
             probing::run(breaker, code)
         } else {
             code()
@@ -211,7 +217,7 @@ impl<B: CallExt> Held<B> {
             return;
         }
         let token = self.ticket.token();
-        let breaker = self.breaker.calls().breaker();
+        let breaker = self.breaker.breaker();
         if self.limits.are_none() {
             breaker.record(token, outcome);
         } else {
@@ -225,7 +231,7 @@ impl<B: CallExt> Drop for Held<B> {
     fn drop(&mut self) {
         if !matches!(self.stage, Stage::Idle | Stage::Spent) {
             let token = self.ticket.token();
-            let breaker = self.breaker.calls().breaker();
+            let breaker = self.breaker.breaker();
             end_without_answer(breaker, token, self.limits, self.ticket.started_ms(), self.stage);
         }
     }
@@ -237,7 +243,7 @@ impl<B: CallExt> Held<B> {
     /// The breaker's address and its generation, if a failure now counts beside others of one request: that
     /// of a probe always counts, since its round waits for it.
     pub(crate) fn window(&self) -> Option<(usize, u16)> {
-        let breaker = self.breaker.calls().breaker();
+        let breaker = self.breaker.breaker();
         let snapshot = breaker.snapshot();
         (snapshot.phase != Phase::HalfOpen).then(|| (probing::address(breaker), snapshot.generation))
     }
@@ -245,13 +251,13 @@ impl<B: CallExt> Held<B> {
     /// The dependency asks to be left alone for so long.
     pub(crate) fn open_for(&self, asked: Duration) {
         let ms = u64::try_from(asked.as_millis()).unwrap_or(u64::MAX);
-        self.breaker.calls().breaker().trip_for_ms(ms);
+        self.breaker.breaker().trip_for_ms(ms);
     }
 
     /// The answer begins: whether it is slow is decided here, however long the rest takes.
     pub(crate) fn answer_begins(&mut self) {
         if self.stage != Stage::Spent {
-            let breaker = self.breaker.calls().breaker();
+            let breaker = self.breaker.breaker();
             let is_slow = is_slow(breaker, self.limits, self.ticket.started_ms(), self.stage);
             self.stage = if is_slow { Stage::Slow } else { Stage::Fine };
         }
@@ -264,7 +270,7 @@ impl<B: CallExt> Held<B> {
             return;
         }
         self.spend(Outcome::Success);
-        let breaker = self.breaker.calls().breaker();
+        let breaker = self.breaker.breaker();
         if breaker.phase() != Phase::Closed {
             return;
         }

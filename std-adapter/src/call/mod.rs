@@ -26,6 +26,7 @@ pub(crate) use held::Held;
 #[cfg(feature = "tower")]
 pub(crate) use limits::Hung;
 pub(crate) use limits::Limits;
+pub(crate) use running::call_calmly;
 #[cfg(feature = "tower-http")]
 pub(crate) use silence::Silence;
 #[cfg(feature = "tokio")]
@@ -109,6 +110,11 @@ impl<W: Window, C: Clock, O: Observer> CallExt for Breaker<W, C, O> {
     fn calls(&self) -> Caller<'_, W, C, O> {
         Caller::new(self)
     }
+
+    #[inline]
+    fn breaker(&self) -> &Self {
+        self
+    }
 }
 
 impl<B: CallExt + ?Sized> CallExt for &B {
@@ -120,6 +126,11 @@ impl<B: CallExt + ?Sized> CallExt for &B {
     fn calls(&self) -> Caller<'_, B::Window, B::Clock, B::Observer> {
         (**self).calls()
     }
+
+    #[inline]
+    fn breaker(&self) -> &Breaker<B::Window, B::Clock, B::Observer> {
+        (**self).breaker()
+    }
 }
 
 impl<B: CallExt + ?Sized> CallExt for Arc<B> {
@@ -130,6 +141,11 @@ impl<B: CallExt + ?Sized> CallExt for Arc<B> {
     #[inline]
     fn calls(&self) -> Caller<'_, B::Window, B::Clock, B::Observer> {
         (**self).calls()
+    }
+
+    #[inline]
+    fn breaker(&self) -> &Breaker<B::Window, B::Clock, B::Observer> {
+        (**self).breaker()
     }
 }
 

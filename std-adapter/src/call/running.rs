@@ -1,11 +1,12 @@
 //! Runs code of the caller's right now, with a permit that is spent where that code panics.
 
 use nanobreaker_core::window::Window;
-use nanobreaker_core::{Breaker, Clock, Observer, Token};
+use nanobreaker_core::{Breaker, Calm, Clock, Observer, Outcome, Token};
 
 use crate::call::held::{Stage, end_without_answer};
 use crate::call::limits::Limits;
 use crate::call::probing;
+use crate::error::CallError;
 
 /// A permit while code runs that may panic. It stands beside the values that it holds, which the code after it
 /// uses: so they need not lie in memory.
@@ -37,10 +38,20 @@ pub(super) fn run<W: Window, C: Clock, O: Observer, T>(
     if !limits.are_none() || token.is_probe() {
         return run_watched(breaker, limits, token, code);
     }
+    (run_calmly(breaker, token, code), 0)
+}
+
+/// The same for a call that is neither measured nor a probe.
+#[inline(always)]
+pub(super) fn run_calmly<W: Window, C: Clock, O: Observer, T>(
+    breaker: &Breaker<W, C, O>,
+    token: Token,
+    code: impl FnOnce() -> T,
+) -> T {
     let running = Running { breaker, limits: Limits::NONE, token, started_ms: 0, stage: Stage::Runs };
     let answer = code();
     std::mem::forget(running);
-    (answer, 0)
+    answer
 }
 
 /// The same for a call that is measured, or that probes: kept out of the way of all others.
@@ -60,6 +71,28 @@ fn run_watched<W: Window, C: Clock, O: Observer, T>(
     let started_ms = running.started_ms;
     std::mem::forget(running);
     (answer, started_ms)
+}
+
+/// A call through a breaker that has nothing to count, unless it fails.
+#[inline(always)]
+pub(crate) fn call_calmly<W: Window, C: Clock, O: Observer, T, E>(
+    breaker: &Breaker<W, C, O>,
+    calm: Calm,
+    call: impl FnOnce() -> Result<T, E>,
+) -> Result<T, CallError<E>> {
+    let token = calm.token();
+    match run_calmly(breaker, token, call) {
+        Ok(answer) => {
+            if !breaker.record_calm(calm) {
+                breaker.record(token, Outcome::Success);
+            }
+            Ok(answer)
+        }
+        Err(error) => {
+            breaker.record(token, Outcome::Failure);
+            Err(CallError::Failed(error))
+        }
+    }
 }
 
 /// Runs code that says what a call came to. Where it panics the call has no outcome, and a probe's place is

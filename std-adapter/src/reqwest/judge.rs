@@ -26,6 +26,23 @@ fn judged(result: &Result<Response>, by_status: &dyn Fn(StatusCode) -> Outcome) 
     }
 }
 
+/// The same for a client without middleware: a classifier of reqwest's own results.
+///
+/// ```
+/// use nanobreaker::{CallExt, SharedBreaker, reqwest::classify};
+///
+/// # async fn get(rates: SharedBreaker, client: reqwest::Client) {
+/// let response = rates.calls().classify(classify).call_async(client.get("http://127.0.0.1/rates").send()).await;
+/// # drop(response);
+/// # }
+/// ```
+pub fn classify(result: &std::result::Result<Response, reqwest::Error>) -> Outcome {
+    match result {
+        Ok(response) => by_status(response.status()),
+        Err(error) => by_reqwest_error(error),
+    }
+}
+
 fn by_status(status: StatusCode) -> Outcome {
     match status {
         StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => Outcome::Failure,

@@ -47,5 +47,6 @@ mod judge;
 mod middleware;
 mod rejection;
 
+pub use judge::classify;
 pub use middleware::BreakerMiddleware;
 pub use rejection::rejection;

@@ -12,10 +12,10 @@ use nanobreaker_settings::{DEFAULT, WORDS, millis, with_dependent_defaults};
 #[cfg(feature = "settings")]
 use nanobreaker_settings::{PartialSettings, SettingsError};
 
-use super::SharedBreaker;
 use super::clock::Source;
 use super::listeners::{Listener, Told};
 use super::slot::Life;
+use super::{Group, SharedBreaker};
 #[cfg(feature = "check")]
 use crate::check::{Check, Checked};
 #[cfg(feature = "fleet")]
@@ -49,6 +49,7 @@ pub struct SharedBreakerBuilder {
     check: Option<Check>,
     #[cfg(feature = "fleet")]
     fleet: Option<Fleet>,
+    group: Option<Group>,
     #[cfg(feature = "tracing")]
     traced: bool,
 }
@@ -64,6 +65,7 @@ impl SharedBreakerBuilder {
             check: None,
             #[cfg(feature = "fleet")]
             fleet: None,
+            group: None,
             #[cfg(feature = "tracing")]
             traced: false,
         }
@@ -221,6 +223,12 @@ impl SharedBreakerBuilder {
         self
     }
 
+    /// Makes the breaker a member of `group`: see [`Group`].
+    pub fn group(mut self, group: &Group) -> Self {
+        self.group = Some(group.clone());
+        self
+    }
+
     /// Reads time from `clock`: [`TimerClock`](crate::TimerClock), or one for tests.
     ///
     /// ```
@@ -339,6 +347,9 @@ impl SharedBreakerBuilder {
         let told = Told::new(self.listeners);
         let life = Life::begin(self.name, settings, self.clock, told)?;
         let breaker = SharedBreaker::new(life);
+        if let Some(group) = &self.group {
+            group.join(&breaker);
+        }
         #[cfg(feature = "fleet")]
         if let Some(membership) = membership {
             membership.join(Arc::clone(&breaker.life.name), breaker.reference());

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use super::slot::{Guarded, SharedWindow, Slot};
 use super::{Listeners, SharedBreaker, SharedClock};
-use crate::call::{CallExt, Caller, Handle, Limits};
+use crate::call::{CallExt, Caller, Handle, Limits, call_calmly};
+use crate::error::CallError;
 
 /// A breaker that stays for the rest of the process; see [`SharedBreaker::pin`].
 ///
@@ -47,6 +48,11 @@ impl BreakerRef {
     #[inline]
     pub fn is_alive(&self) -> bool {
         self.slot.version() == self.version
+    }
+
+    /// Whether it is a reference to the same breaker, or was.
+    pub(super) fn is_same(&self, other: Self) -> bool {
+        std::ptr::eq(self.slot, other.slot) && self.version == other.version
     }
 
     #[inline]
@@ -113,6 +119,15 @@ fn limits_of(breaker: &Guarded) -> Limits {
     Limits::new(breaker.limits_ms())
 }
 
+/// Any call: kept out of the way of those through a breaker that has nothing to count.
+#[inline(never)]
+fn call_by_all_rules<T, E>(
+    breaker: &Guarded,
+    call: impl FnOnce() -> Result<T, E>,
+) -> Result<T, CallError<E>> {
+    Caller::heeding(breaker, Limits::new(breaker.limits_ms())).call(call)
+}
+
 macro_rules! calls {
     ($($handle:ty),*) => {
         $(impl CallExt for $handle {
@@ -125,6 +140,20 @@ macro_rules! calls {
                 let breaker = &self.pinned().slot.breaker;
                 let limits = if breaker.has_limits() { limits_of(breaker) } else { Limits::NONE };
                 Caller::heeding(breaker, limits)
+            }
+
+            #[inline(always)]
+            fn call<T, E>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
+                let breaker = &self.pinned().slot.breaker;
+                match breaker.calm() {
+                    Some(calm) => call_calmly(breaker, calm, call),
+                    None => call_by_all_rules(breaker, call),
+                }
+            }
+
+            #[inline]
+            fn breaker(&self) -> &Guarded {
+                &self.pinned().slot.breaker
             }
         }
 

@@ -36,7 +36,7 @@ pub struct Listeners {
 /// Who is told in this life of the slot.
 #[derive(Clone, Default)]
 pub(super) struct Told {
-    listeners: Arc<[Listener]>,
+    listeners: Arc<[Arc<dyn Fn(&Transition) + Send + Sync>]>,
     #[cfg(feature = "monitor")]
     watch: Option<Arc<Watch>>,
 }
@@ -44,7 +44,7 @@ pub(super) struct Told {
 impl Told {
     pub(super) fn new(listeners: Vec<Listener>) -> Self {
         Self {
-            listeners: listeners.into(),
+            listeners: listeners.into_iter().map(Arc::from).collect(),
             #[cfg(feature = "monitor")]
             watch: None,
         }
@@ -76,6 +76,13 @@ impl Listeners {
             std::mem::replace(&mut *there, told)
         };
         quietly(|| drop(before));
+    }
+
+    /// Tells one more, for as long as this breaker lives.
+    pub(super) fn add(&self, listener: Listener) {
+        let mut there = self.told.write().unwrap_or_else(PoisonError::into_inner);
+        let before = there.listeners.iter().map(Arc::clone);
+        there.listeners = before.chain([Arc::from(listener)]).collect();
     }
 
     fn told(&self) -> Told {

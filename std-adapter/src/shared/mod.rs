@@ -2,6 +2,7 @@
 
 mod builder;
 mod clock;
+mod group;
 mod handles;
 mod listeners;
 mod percentile;
@@ -15,6 +16,7 @@ use nanobreaker_core::{ConfigError, Settings};
 
 pub use builder::SharedBreakerBuilder;
 pub use clock::SharedClock;
+pub use group::Group;
 pub use handles::{BreakerRef, PinnedBreaker};
 pub use listeners::Listeners;
 #[cfg(feature = "monitor")]

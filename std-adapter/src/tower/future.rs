@@ -27,8 +27,8 @@ pin_project! {
         judge: Option<J>,
         hung: Hung,
         // Beside the call, not in its place: what lies in one place with something of another shape is moved
-        // in pieces.
-        rejection: Option<Rejection>,
+        // in pieces. In a box, since hardly ever it is there.
+        rejection: Option<Box<Rejection>>,
     }
 }
 
@@ -40,7 +40,7 @@ impl<F, B: CallExt, J> BreakerFuture<F, B, J> {
     }
 
     #[cold]
-    pub(super) fn rejected(rejection: Rejection) -> Self {
+    pub(super) fn rejected(rejection: Box<Rejection>) -> Self {
         let rejection = Some(rejection);
         Self { call: None, held: None, judge: None, hung: Hung::default(), rejection }
     }
@@ -63,7 +63,7 @@ where
                 polled_again();
             };
             refusal::learn::<E>();
-            return Poll::Ready(Err(CallError::Rejected(rejection)));
+            return Poll::Ready(Err(CallError::Rejected(*rejection)));
         };
         let poll = under_way.run(|| call.poll(context));
         if poll.is_pending() {

@@ -176,7 +176,7 @@ where
                 let call = held.run(|| self.inner.call(request));
                 BreakerFuture::calling(call, held, judge)
             }
-            Err(rejection) => BreakerFuture::rejected(rejection),
+            Err(rejection) => BreakerFuture::rejected(Box::new(rejection)),
         }
     }
 }

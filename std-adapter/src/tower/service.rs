@@ -94,7 +94,7 @@ where
     #[inline]
     fn call(&mut self, request: Request) -> Self::Future {
         if let Some(rejection) = self.rejected_early.take() {
-            return BreakerFuture::rejected(*rejection);
+            return BreakerFuture::rejected(rejection);
         }
         let Self { inner, breaker, judge, .. } = self;
         breaker.start(
@@ -104,7 +104,7 @@ where
                 (inner.call(request), judge)
             },
             |(call, judge), held| BreakerFuture::calling(call, held, judge),
-            BreakerFuture::rejected,
+            |rejection| BreakerFuture::rejected(Box::new(rejection)),
         )
     }
 }

@@ -1,0 +1,71 @@
+//! What the results of calls say about a dependency's health, for errors that many have. Each is a classifier
+//! for [`Caller::classify`](crate::Caller::classify) and for a layer's.
+//!
+//! | function | of |
+//! | -------- | -- |
+//! | [`io`] | the standard library's errors of input and output |
+//! | [`reqwest::classify`](crate::reqwest::classify) | reqwest's responses and errors (feature `reqwest`) |
+//! | [`tonic::classify`](crate::tonic::classify) | gRPC's statuses (feature `tonic`) |
+
+use std::io::{Error, ErrorKind};
+
+use nanobreaker_core::Outcome;
+
+/// An error is a failure, unless it is an answer to what was asked: there is no such file, one may not see it,
+/// it is there already, the request made no sense. Those are ignored.
+///
+/// ```
+/// use nanobreaker::{CallExt, SharedBreaker, classify};
+///
+/// let share = SharedBreaker::builder().name("share").consecutive(1).build()?;
+/// let _ = share.calls().classify(classify::io).call(|| std::fs::read("no such file"));
+/// assert!(share.allow().is_ok());
+/// # Ok::<(), nanobreaker::ConfigError>(())
+/// ```
+pub fn io<T>(result: &Result<T, Error>) -> Outcome {
+    match result {
+        Ok(_) => Outcome::Success,
+        Err(error) => by_kind(error.kind()),
+    }
+}
+
+fn by_kind(kind: ErrorKind) -> Outcome {
+    match kind {
+        ErrorKind::NotFound
+        | ErrorKind::PermissionDenied
+        | ErrorKind::AlreadyExists
+        | ErrorKind::InvalidInput
+        | ErrorKind::Unsupported
+        | ErrorKind::IsADirectory
+        | ErrorKind::NotADirectory
+        | ErrorKind::DirectoryNotEmpty
+        // The call is to be made again: it says nothing yet.
+        | ErrorKind::Interrupted
+        | ErrorKind::WouldBlock => Outcome::Ignored,
+        _ => Outcome::Failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_answers_the_request_is_ignored_and_what_breaks_is_a_failure() {
+        let outcome = |kind: ErrorKind| io::<()>(&Err(kind.into()));
+        assert_eq!(io(&Ok(1)), Outcome::Success);
+        for kind in [ErrorKind::NotFound, ErrorKind::PermissionDenied, ErrorKind::WouldBlock] {
+            assert_eq!(outcome(kind), Outcome::Ignored, "{kind:?}");
+        }
+        for kind in [
+            ErrorKind::ConnectionRefused,
+            ErrorKind::ConnectionReset,
+            ErrorKind::TimedOut,
+            ErrorKind::UnexpectedEof,
+            ErrorKind::BrokenPipe,
+            ErrorKind::Other,
+        ] {
+            assert_eq!(outcome(kind), Outcome::Failure, "{kind:?}");
+        }
+    }
+}
