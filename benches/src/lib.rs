@@ -1,12 +1,14 @@
 //! nanobreaker measured side by side with every other breaker, in one run.
 //!
 //! `compare` interleaves all of them and prints one table; `instructions` counts what does not depend on
-//! noise; `machine_code` proves that the healthy path writes nothing; `long_run` goes on for a billion calls.
+//! noise; `machine_code` proves that the healthy path writes nothing; `long_run` goes on for a billion calls;
+//! `detection` asks when a breaker trips, and what that costs.
 //! The criterion groups under `benches/` ask one question each.
 
 pub mod apart;
 pub mod comparison;
 pub mod counting;
+pub mod detection;
 pub mod ours;
 pub mod peers;
 pub mod poll;

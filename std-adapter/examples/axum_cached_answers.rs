@@ -32,6 +32,8 @@ impl Endpoint {
         let breaker = SharedBreaker::builder()
             .consecutive(2)
             .open_for(Duration::from_millis(300))
+            .max_open(Duration::from_millis(300))
+            .probe_successes(1)
             .on_transition(move |change| println!("  {name}: {} -> {}", change.from, change.to))
             .build()?;
         Ok(Self { url: format!("{dependency}/{name}"), breaker, cached: Arc::default() })

@@ -29,7 +29,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let monitor = Monitor::new();
     let breaker = |name: &str| {
         let builder = SharedBreaker::builder().name(name);
-        let builder = builder.consecutive(3).open_for(Duration::from_millis(300));
+        let open_for = Duration::from_millis(300);
+        let builder = builder.consecutive(3).open_for(open_for).max_open(open_for).probe_successes(1);
         builder.build().map(|breaker| monitor.watch(breaker))
     };
     let (payments, search) = (breaker("payments")?, breaker("search")?);

@@ -70,6 +70,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let breaker = SharedBreaker::builder()
         .consecutive(3)
         .open_for(Duration::from_millis(150))
+        .max_open(Duration::from_millis(150))
+        .probe_successes(1)
         .on_transition(|change| println!("  breaker: {} -> {}", change.from, change.to))
         .build()?;
     let channel =

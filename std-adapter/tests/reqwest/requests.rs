@@ -47,6 +47,31 @@ async fn statuses_are_judged_as_the_table_says() {
 }
 
 #[tokio::test]
+async fn statuses_that_a_file_names_are_judged_as_it_says() {
+    let toml = "failure_status = ['5xx', 403]\nignore_status = [404]";
+    let file: nanobreaker::PartialSettings = toml::from_str(toml).unwrap();
+    let server = Server::start().await;
+    for (statuses, phase) in [
+        ([500, 503], Phase::Open),
+        ([403, 403], Phase::Open),
+        // Named nowhere: successes.
+        ([429, 408], Phase::Closed),
+        ([500, 429], Phase::Closed),
+    ] {
+        let middleware = per_host(2).statuses(file.statuses());
+        for status in statuses {
+            get(&client(&middleware), server.url(status)).await.unwrap();
+        }
+        assert_eq!(server.phase(&middleware), phase, "{statuses:?}");
+    }
+    let middleware = per_host(2).statuses(file.statuses());
+    for status in [500, 404, 500] {
+        get(&client(&middleware), server.url(status)).await.unwrap();
+    }
+    assert_eq!(server.phase(&middleware), Phase::Open, "404 says nothing, and ends no row");
+}
+
+#[tokio::test]
 async fn a_refused_connection_is_a_failure() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let host = listener.local_addr().unwrap().to_string();

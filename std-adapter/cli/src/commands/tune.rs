@@ -34,7 +34,7 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
     } else {
         asked(&arguments.open_for)
     };
-    let mut tried = candidates(&base, &openings);
+    let mut tried = candidates(&base, &openings, survey.normal());
     if tried.is_empty() {
         let problem = "--open-for and --config leave nothing to try: is every open time from 1ms \
                        to 18h, and not above max_open?";

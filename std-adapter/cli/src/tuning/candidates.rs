@@ -64,15 +64,17 @@ fn readable(duration: Duration) -> Duration {
     Duration::from_millis((ms + step / 2) / step * step.min(ms.max(1)))
 }
 
-/// Every window with every opening, on top of what `base` says. Simple ones come first.
-pub(crate) fn candidates(base: &PartialSettings, openings: &[Opening]) -> Vec<PartialSettings> {
+/// Every window with every opening, on top of what `base` says. Simple ones come first. `normal` is the share
+/// of calls that fail outside of the log's outages.
+pub(crate) fn candidates(base: &PartialSettings, openings: &[Opening], normal: f64) -> Vec<PartialSettings> {
     let PartialWindow { slow_rate, p50, p90, p95, p99, p999, .. } = base.window;
     let mut candidates = Vec::new();
-    for window in windows() {
+    for window in windows(normal) {
         for opening in openings {
             let settings = PartialSettings {
                 open_for: Some(opening.open_for),
-                max_open: base.max_open.or(opening.max_open),
+                // Without one of its own it would back off as the default does.
+                max_open: base.max_open.or(opening.max_open).or(Some(opening.open_for)),
                 ramp: base.ramp.or(opening.ramp),
                 window: PartialWindow { slow_rate, p50, p90, p95, p99, p999, ..window },
                 ..*base
@@ -87,7 +89,7 @@ pub(crate) fn candidates(base: &PartialSettings, openings: &[Opening]) -> Vec<Pa
 }
 
 /// All windows that are tried, from the simplest kind on: a kind more is a part more here.
-fn windows() -> Vec<PartialWindow> {
+fn windows(normal: f64) -> Vec<PartialWindow> {
     let of = |kind| PartialWindow { kind: Some(kind), ..PartialWindow::default() };
     let mut windows = Vec::new();
     for threshold in CONSECUTIVE {
@@ -122,14 +124,24 @@ fn windows() -> Vec<PartialWindow> {
             }
         }
     }
-    for (normal, broken) in EVIDENCE {
-        windows.push(PartialWindow {
-            normal: Some(Rate::permille(normal)),
-            broken: Some(Rate::permille(broken)),
-            ..of(WindowKind::Cusum)
-        });
+    for (normal, broken) in evidence(normal) {
+        windows.push(PartialWindow { normal: Some(normal), broken: Some(broken), ..of(WindowKind::Cusum) });
     }
     windows
+}
+
+/// Normal and broken rates: the usual ones, and what is normal in the log, rounded up to one digit.
+fn evidence(normal: f64) -> Vec<(Rate, Rate)> {
+    let usual = EVIDENCE.map(|(normal, broken)| (normal * 1_000, broken * 1_000));
+    let ppm = (normal * 1e6).ceil() as u32;
+    let digit = 10_u32.pow(ppm.checked_ilog10().unwrap_or(0));
+    let own = ppm.div_ceil(digit) * digit;
+    // From a tenth on a log has no normal rate.
+    let own = [(own, 200_000), (own, 500_000)].into_iter().filter(|(own, _)| (1..100_000).contains(own));
+    let mut all: Vec<(u32, u32)> = usual.into_iter().chain(own).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter().map(|(normal, broken)| (Rate::ppm(normal), Rate::ppm(broken))).collect()
 }
 
 #[cfg(test)]
@@ -138,8 +150,24 @@ mod tests {
 
     #[test]
     fn every_window_is_valid_on_its_own() {
-        let candidates = candidates(&PartialSettings::default(), &asked(&[Duration::from_secs(5)]));
-        assert_eq!(candidates.len(), windows().len());
+        for normal in [0.0, 0.000_001, 0.003_2, 0.01, 0.099, 0.5, 1.0] {
+            let openings = asked(&[Duration::from_secs(5)]);
+            let candidates = candidates(&PartialSettings::default(), &openings, normal);
+            assert_eq!(candidates.len(), windows(normal).len(), "{normal}");
+        }
+    }
+
+    #[test]
+    fn what_is_normal_in_the_log_is_tried_rounded_up() {
+        let normal = |share: f64| -> Vec<u32> {
+            let mut all: Vec<_> = evidence(share).iter().map(|(normal, _)| normal.as_ppm()).collect();
+            all.dedup();
+            all
+        };
+        assert_eq!(normal(0.0), [2_000, 10_000, 20_000, 50_000]);
+        assert_eq!(normal(0.003_21), [2_000, 4_000, 10_000, 20_000, 50_000]);
+        assert_eq!(normal(0.02), [2_000, 10_000, 20_000, 50_000]);
+        assert_eq!(normal(0.3), [2_000, 10_000, 20_000, 50_000]);
     }
 
     #[test]
@@ -159,7 +187,7 @@ mod tests {
     #[test]
     fn what_the_base_rules_out_is_not_tried() {
         let base: PartialSettings = toml::from_str("max_open = '10s'").unwrap();
-        let candidates = candidates(&base, &asked(&[5, 20].map(Duration::from_secs)));
+        let candidates = candidates(&base, &asked(&[5, 20].map(Duration::from_secs)), 0.01);
         assert!(candidates.iter().all(|one| one.open_for == Some(Duration::from_secs(5))));
     }
 }

@@ -6,7 +6,7 @@ fn too_many(folder: &Folder) {
         let (second, ms) = (call / 100, call % 100 * 10);
         format!("{{\"ts\":\"2026-03-01T12:00:{second:02}.{ms:03}Z\",\"status\":429,\"duration_ms\":5}}\n")
     };
-    folder.write("calls.jsonl", &(0..6_000).map(line).collect::<String>());
+    folder.write("calls.jsonl", (0..6_000).map(line).collect::<String>());
 }
 
 #[test]
