@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nanobreaker_fleet::nanobreaker::fleet::Link;
 use nanobreaker_fleet::nanobreaker::{CoarseClock, SharedBreaker};
-use nanobreaker_fleet::{Fleet, Redis};
+use nanobreaker_fleet::{Fleet, FleetBuilder, Redis};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, stdin};
 use tokio::net::TcpStream;
@@ -16,14 +16,14 @@ use crate::Failure;
 use crate::dependency::{CALL, PROBE, WELL};
 use crate::scenario::now_ms;
 
-pub(crate) const GROUP: &str = "example";
-
 /// What an instance is.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) dependency: SocketAddr,
     /// The store's address, where it is one that processes share.
     pub(crate) store: Option<String>,
+    /// Each run has a group of its own, or the last run's votes would count.
+    pub(crate) group: String,
     pub(crate) quorum: u32,
     pub(crate) every: Duration,
     pub(crate) open_for: Duration,
@@ -31,6 +31,13 @@ pub(crate) struct Part {
     pub(crate) patience: Duration,
     /// All its calls fail, whatever the dependency answers.
     pub(crate) is_poisoned: bool,
+}
+
+impl Part {
+    /// Per cent, so that the living are counted: they then spread over 10 ms for each, and not over a second.
+    pub(crate) fn fleet(&self) -> FleetBuilder {
+        Fleet::builder(&self.group).quorum(self.quorum).quorum_percent(1)
+    }
 }
 
 /// What an instance's breaker did.
@@ -45,10 +52,7 @@ pub(crate) struct Record {
 pub(crate) async fn process(part: &str) -> Result<(), Failure> {
     let part: Part = serde_json::from_str(part)?;
     let fleet = match &part.store {
-        Some(url) => {
-            let builder = Fleet::builder(GROUP).quorum(part.quorum);
-            Some(builder.exchange(Redis::connect(url)?).start()?)
-        }
+        Some(url) => Some(part.fleet().exchange(Redis::connect(url)?).start()?),
         None => None,
     };
     while fleet.as_ref().is_some_and(|fleet| fleet.status().link != Link::Together) {

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use nanobreaker_fleet::{Fleet, InMemory};
+use nanobreaker_fleet::InMemory;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
@@ -12,11 +12,11 @@ use tokio::time::sleep;
 
 use crate::Failure;
 use crate::dependency::{Arrival, Dependency};
-use crate::instance::{GROUP, Part, Record, live};
+use crate::instance::{Part, Record, live};
 use crate::scenario::{ALL, Scenario, now_ms};
 use crate::store::Store;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Plan {
     EachForItself,
     Fleet,
@@ -73,6 +73,7 @@ fn part(scenario: &Scenario, plan: Plan, store: &Store, dependency: &Dependency,
     Part {
         dependency: dependency.address,
         store,
+        group: format!("example {plan:?}").replace(['{', '}'], ""),
         quorum,
         every: scenario.every(number),
         open_for: scenario.open_for(),
@@ -118,7 +119,7 @@ impl Instances {
             set.spawn(async move {
                 let fleet = match plan {
                     Plan::EachForItself => None,
-                    _ => Some(Fleet::builder(GROUP).quorum(part.quorum).exchange(memory).start()),
+                    _ => Some(part.fleet().exchange(memory).start()),
                 };
                 let fleet = fleet.transpose().map_err(|error| error.to_string())?;
                 let mut end = told.clone();
