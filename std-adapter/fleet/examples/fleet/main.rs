@@ -1,0 +1,72 @@
+//! What a fleet changes in an outage: fifty processes and a dependency that counts what reaches it, each
+//! process for itself and then as a fleet.
+//!
+//! `cargo run --release -p nanobreaker-fleet --example fleet -- [--fast] [--json FILE] [--picture FILE]`
+//!
+//! Ten processes call 20 times a second, forty once in ten seconds. Five failures in 10 s trip, for 10 to
+//! 15 s less up to 20 %. The dependency fails for 60 s. With `--fast` all times are a quarter. Where redis-server is
+//! installed the processes meet there, otherwise they are tasks of one process and meet in memory.
+
+mod dependency;
+mod instance;
+mod picture;
+mod run;
+mod scenario;
+mod store;
+mod summary;
+
+use std::path::PathBuf;
+
+use clap::Parser;
+
+use run::{Plan, play};
+use scenario::Scenario;
+use store::Store;
+use summary::{Poisoned, Summary};
+
+#[derive(Parser)]
+struct Arguments {
+    /// A quarter of all times: an outage of 15 s.
+    #[arg(long)]
+    fast: bool,
+    /// Writes the figures here.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Draws the picture here.
+    #[arg(long, value_name = "FILE", default_value = "fleet.svg")]
+    picture: PathBuf,
+    /// Lives as one of the processes, with this part, as JSON.
+    #[arg(long, hide = true)]
+    part: Option<String>,
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    match &arguments.part {
+        Some(part) => runtime.block_on(instance::process(part)),
+        None => runtime.block_on(compare(&arguments)),
+    }
+}
+
+async fn compare(arguments: &Arguments) -> Result<(), Failure> {
+    let scenario = Scenario::new(arguments.fast);
+    let store = Store::start().await?;
+    println!("{}", store.says());
+    let itself = play(&scenario, Plan::EachForItself, &store).await?;
+    let fleet = play(&scenario, Plan::Fleet, &store).await?;
+    let poisoned = Poisoned {
+        quorum1_opened_others: play(&scenario, Plan::Poisoned { quorum: 1 }, &store).await?.opened_others(),
+        quorum2_opened_others: play(&scenario, Plan::Poisoned { quorum: 2 }, &store).await?.opened_others(),
+    };
+    let summary = Summary::new(&itself, &fleet, poisoned, store.name());
+    println!("{summary}");
+    picture::draw(&arguments.picture, &scenario, &itself, &fleet)?;
+    println!("drew {}", arguments.picture.display());
+    if let Some(file) = &arguments.json {
+        std::fs::write(file, serde_json::to_string_pretty(&summary)? + "\n")?;
+    }
+    Ok(())
+}

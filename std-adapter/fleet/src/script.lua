@@ -1,0 +1,76 @@
+-- The rules of the store for one group: what nanobreaker's fleet/store.rs says in Rust.
+-- KEYS: run, live, findings, orders, then the votes of each report's breaker.
+-- ARGV: what is asked, as JSON; PUBLISH or SPUBLISH; the channel.
+local ask = cjson.decode(ARGV[1])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('HSETNX', KEYS[1], 'id', ask.run)
+local run, me, live = redis.call('HGET', KEYS[1], 'id'), ask.instance, 0
+if ask.percent > 0 then
+  redis.call('ZADD', KEYS[2], now, me)
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - 15000)
+  live = redis.call('ZCARD', KEYS[2])
+end
+local needed = math.max(ask.quorum, math.ceil(live * ask.percent / 100))
+local published, reply = {}, {}
+local function in_force(f) return now < f.ends + f.probe end
+local function open(breaker, f)
+  return { open = breaker, epoch = f.epoch, left = math.max(f.ends - now, 0), probe = f.probe, holder = f.holder, live = live }
+end
+local function lives_for(key, ms) redis.call('PEXPIRE', key, math.max(redis.call('PTTL', key), ms)) end
+for i, r in ipairs(ask.reports) do
+  local votes, json, holder = KEYS[4 + i], redis.call('HGET', KEYS[3], r.breaker), nil
+  local f = json and cjson.decode(json)
+  if f and now >= f.ends + 10 * f.probe then f = nil end
+  if r.news == 'order' then
+    local order = { action = r.action, ends = now + r.left, reason = r.reason, id = r.id }
+    redis.call('HSET', KEYS[4], r.breaker, cjson.encode(order))
+    lives_for(KEYS[4], r.left)
+    table.insert(published, { order = r.breaker, action = r.action, left = r.left, reason = r.reason, id = r.id })
+  elseif r.news == 'withdraw' then
+    redis.call('HDEL', KEYS[4], r.breaker)
+    table.insert(published, { order = r.breaker })
+  elseif r.news == 'well' and f and (f.holder == me and f.epoch == r.epoch or not in_force(f)) then
+    redis.call('DEL', votes)
+    redis.call('HDEL', KEYS[3], r.breaker)
+    table.insert(published, { look = r.breaker, epoch = f.epoch })
+    f = nil
+  elseif r.news == 'open' or r.news == 'still' then
+    redis.call('ZADD', votes, now + r.left + r.probe, me)
+    redis.call('ZREMRANGEBYSCORE', votes, '-inf', now)
+    lives_for(votes, r.left + r.probe)
+    if f and f.holder == me then
+      -- Its probe failed: the next voter's turn. A vote repeated says nothing new.
+      local first = redis.call('ZREVRANGE', votes, 0, 1)
+      holder = r.news == 'open' and (first[1] ~= me and first[1] or first[2] or '') or nil
+    elseif f and not in_force(f) and f.last ~= me or not f and redis.call('ZCARD', votes) >= needed then
+      holder = me
+    end
+    if holder then
+      f = { epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1), ends = now + r.left, probe = r.probe, holder = holder, last = me }
+      redis.call('HSET', KEYS[3], r.breaker, cjson.encode(f))
+      lives_for(KEYS[3], r.left + 10 * r.probe)
+      table.insert(published, open(r.breaker, f))
+    end
+  end
+  if f and in_force(f) then table.insert(reply, open(r.breaker, f)) end
+end
+if #published > 0 then redis.call(ARGV[2], ARGV[3], cjson.encode({ run = run, said = published })) end
+local function each(key, look)
+  local all = redis.call('HGETALL', key)
+  for i = 1, #all, 2 do
+    if not look(all[i], cjson.decode(all[i + 1])) then redis.call('HDEL', key, all[i]) end
+  end
+end
+if ask.sync then
+  each(KEYS[3], function(breaker, f)
+    if in_force(f) then table.insert(reply, open(breaker, f)) end
+    return now < f.ends + 10 * f.probe
+  end)
+  each(KEYS[4], function(breaker, o)
+    local left = o.ends - now
+    if left > 0 then table.insert(reply, { order = breaker, action = o.action, left = left, reason = o.reason, id = o.id }) end
+    return left > 0
+  end)
+end
+return cjson.encode({ run = run, said = #reply > 0 and reply or nil })

@@ -1,0 +1,9 @@
+//! A fleet on a real redis-server. `std-adapter/fleet/check` plays these tests; they need redis-server, so
+//! plain `cargo test` leaves them out.
+
+mod faults;
+mod kinds;
+mod relay;
+mod rig;
+mod rules;
+mod script;

@@ -1,0 +1,184 @@
+//! A server, and instances of a fleet on it.
+
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nanobreaker_fleet::nanobreaker::fleet::Link;
+use nanobreaker_fleet::nanobreaker::{Phase, SharedBreaker};
+use nanobreaker_fleet::{Fleet, Redis};
+use redis::Value;
+use tokio::time::sleep;
+
+pub(crate) const OPEN_FOR: Duration = Duration::from_secs(2);
+pub(crate) const PROBE: Duration = Duration::from_millis(200);
+
+/// A redis-server of the test's own, which keeps nothing.
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    arguments: Vec<String>,
+    child: Child,
+}
+
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    pub(crate) fn start_with(more: &[&str]) -> Self {
+        let port = free_port();
+        let mut arguments = vec!["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+        arguments.extend(more);
+        let arguments: Vec<_> = arguments.into_iter().map(str::to_owned).collect();
+        let child = spawn(port, &arguments);
+        let server = Self { port, arguments, child };
+        server.wait();
+        server
+    }
+
+    /// A server that was killed, again and empty.
+    pub(crate) fn start_again(&mut self) {
+        self.child = spawn(self.port, &self.arguments);
+        self.wait();
+    }
+
+    fn wait(&self) {
+        let began = Instant::now();
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(20), "redis-server does not listen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn ask(&self, command: &[&str]) -> Value {
+        let client = redis::Client::open(self.url()).unwrap();
+        let mut connection = client.get_connection_with_timeout(Duration::from_secs(5)).unwrap();
+        let mut cmd = redis::cmd(command[0]);
+        command[1..].iter().for_each(|argument| _ = cmd.arg(argument));
+        cmd.query(&mut connection).unwrap()
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let process = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &process]).status().unwrap().success());
+    }
+}
+
+fn spawn(port: u16, arguments: &[String]) -> Child {
+    let mut command = Command::new("redis-server");
+    command.args(["--port", &port.to_string()]).args(arguments);
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    quiet.spawn().expect("these tests need redis-server: apt-get install redis-server")
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One process's part.
+pub(crate) struct Instance {
+    pub(crate) fleet: Fleet,
+    pub(crate) breaker: SharedBreaker,
+}
+
+impl Instance {
+    pub(crate) fn at(url: &str) -> Self {
+        Self::on(Redis::connect(url).unwrap(), "test")
+    }
+
+    pub(crate) fn on(redis: Redis, group: &str) -> Self {
+        let fleet = Fleet::builder(group).allow_orders().exchange(redis).start().unwrap();
+        let breaker = SharedBreaker::builder()
+            .name("payments")
+            .consecutive(1)
+            .open_for(OPEN_FOR)
+            .hung_after(PROBE)
+            .fleet(&fleet)
+            .build()
+            .unwrap();
+        Self { fleet, breaker }
+    }
+
+    pub(crate) fn is_together(&self) -> bool {
+        self.fleet.status().link == Link::Together
+    }
+
+    /// One call, if it is admitted. Whatever the store does, nobody waits for it.
+    pub(crate) fn call(&self, is_well: bool) -> bool {
+        let began = Instant::now();
+        let permit = self.breaker.allow();
+        let is_admitted = permit.is_ok();
+        if let Ok(permit) = permit {
+            if is_well {
+                permit.success()
+            } else {
+                permit.failure()
+            };
+        }
+        let took = began.elapsed();
+        assert!(took < Duration::from_millis(200), "a call waited for {took:?}");
+        is_admitted
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.breaker.phase()
+    }
+}
+
+/// So many instances, which hear each other.
+pub(crate) async fn together(url: &str, number: usize) -> Vec<Instance> {
+    let instances: Vec<_> = (0..number).map(|_| Instance::at(url)).collect();
+    all(&instances, Instance::is_together).await;
+    instances
+}
+
+/// Waits until it is so, at most 30 s.
+pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(30), "not within 30 s: {what}");
+        sleep(Duration::from_millis(5)).await;
+    }
+    began.elapsed()
+}
+
+pub(crate) async fn all(instances: &[Instance], is_so: impl Fn(&Instance) -> bool) -> Duration {
+    until("all instances", || instances.iter().all(&is_so)).await
+}
+
+/// The first two find out, and all hear of it. Returns how long that took.
+pub(crate) async fn outage(instances: &[Instance]) -> Duration {
+    assert!(instances[0].call(false) && instances[1].call(false));
+    all(instances, |instance| instance.phase() == Phase::Open).await
+}
+
+/// The dependency is well, and everybody calls: all close by their own calls.
+pub(crate) async fn recovery(instances: &[Instance]) -> Duration {
+    let closed = |instance: &Instance| {
+        instance.call(true);
+        instance.phase() == Phase::Closed
+    };
+    until("all close", || instances.iter().map(closed).filter(|closed| !closed).count() == 0).await
+}
+
+/// Writes to the test's output, whatever captures it.
+pub(crate) fn say(what: &str) {
+    let _ = writeln!(std::io::stderr(), "{what}");
+}

@@ -1,0 +1,97 @@
+//! The script says what the exchange in memory says, whatever comes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nanobreaker_fleet::nanobreaker::fleet::message::{
+    Finding, Group, News, Order, OrderedAction, Report, Said,
+};
+use nanobreaker_fleet::{Exchange, InMemory, Redis};
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use crate::rig::{Server, until};
+
+/// Long enough for nothing to end meanwhile.
+const LEFT_MS: u32 = 600_000;
+
+fn any_report(rng: &mut fastrand::Rng, epoch: u64) -> Report {
+    let (left_ms, probe_ms) = (LEFT_MS, 1_000);
+    let order = Order {
+        action: [OrderedAction::Isolate, OrderedAction::Disable, OrderedAction::Shadow][rng.usize(0..3)],
+        left_ms,
+        reason: "\"why\" \u{e9}\\".into(),
+        id: rng.u64(..),
+    };
+    let news = match rng.u32(0..20) {
+        0..8 => News::Open { left_ms, probe_ms },
+        8..11 => News::Still { left_ms, probe_ms },
+        11..15 => News::Well { epoch },
+        15 => News::Alive,
+        16..18 => News::Order(Some(order)),
+        _ => News::Order(None),
+    };
+    let breaker = if news == News::Alive { "" } else { ["payments", "a b:{c}"][rng.usize(0..2)] };
+    Report { breaker: breaker.into(), news }
+}
+
+/// Without what is left of a time, which differs by the time that things take.
+fn timeless(said: Vec<Said>) -> Vec<String> {
+    let timeless = said.into_iter().map(|said| match said {
+        Said::Open(finding) => Said::Open(Finding { left_ms: 0, ..finding }),
+        Said::Order { breaker, order } => {
+            Said::Order { breaker, order: order.map(|order| Order { left_ms: 0, ..order }) }
+        }
+        look @ Said::Look { .. } => look,
+    });
+    let mut said: Vec<_> = timeless.map(|said| format!("{said:?}")).collect();
+    said.sort();
+    said
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server"]
+async fn the_script_and_the_memory_say_the_same() {
+    let server = Server::start();
+    let redis = Arc::new(Redis::connect(&server.url()).unwrap());
+    let seed = fastrand::u64(..);
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let (ear, mut heard) = mpsc::channel(1_024);
+    let group = |name: &str, instance: usize, quorum_percent| Group {
+        name: name.into(),
+        instance: format!("i{instance}").into(),
+        quorum: 2,
+        quorum_percent,
+    };
+    let listener = Arc::new(group("any", 99, 0));
+    let hearing = Arc::clone(&redis);
+    tokio::spawn(async move { hearing.hear(&listener, ear).await });
+    until("it is linked", || heard.try_recv().is_ok()).await;
+    for round in 0..30 {
+        let memory = InMemory::new();
+        let percent = if round % 2 == 0 { 0 } else { 60 };
+        let name = format!("round {round}");
+        let mut epoch = 0;
+        for step in 0..60 {
+            let group = Arc::new(group(&name, rng.usize(0..5), percent));
+            let mut reports: Vec<_> = (0..rng.usize(1..4)).map(|_| any_report(&mut rng, epoch)).collect();
+            // An instance says one thing of a breaker at a time.
+            reports.sort_by(|one, other| one.breaker.cmp(&other.breaker));
+            reports.dedup_by(|one, other| one.breaker == other.breaker);
+            // Votes of one millisecond come in another order here and there, and two clocks tell them apart.
+            sleep(Duration::from_millis(2)).await;
+            let by_script = redis.report(&group, &reports).await.unwrap().said;
+            let by_memory = memory.report(&group, &reports).await.unwrap().said;
+            let newest = by_memory.iter().filter_map(|said| match said {
+                Said::Open(finding) => Some(finding.epoch),
+                _ => None,
+            });
+            epoch = newest.max().unwrap_or(epoch);
+            let where_it_was = format!("seed {seed}, round {round}, step {step}: {reports:?}");
+            assert_eq!(timeless(by_script), timeless(by_memory), "{where_it_was}");
+            let by_script = redis.sync(&group).await.unwrap().said;
+            let by_memory = memory.sync(&group).await.unwrap().said;
+            assert_eq!(timeless(by_script), timeless(by_memory), "{where_it_was}");
+        }
+    }
+}
