@@ -9,7 +9,8 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 /// Polls the future until it is ready.
-#[inline]
+// Always inline: a future is polled where it was made, as an executor does, and not moved before.
+#[inline(always)]
 pub fn ready<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

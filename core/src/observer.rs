@@ -1,5 +1,7 @@
 //! Being told of transitions.
 
+use core::any::Any;
+
 use crate::{Outcome, Phase, Recorded, Rejected, Token};
 
 /// One change of phase, or a reset.
@@ -122,6 +124,14 @@ pub trait Observer {
     /// A transition took place.
     fn transition(&self, transition: &Transition);
 
+    /// What tells this breaker from others, for a crate that gives breakers names. Asked where a call is
+    /// rejected.
+    #[doc(hidden)]
+    #[inline]
+    fn identity(&self) -> Option<&'static dyn Any> {
+        None
+    }
+
     /// A call was rejected. Does nothing unless implemented, and then costs nothing.
     #[inline]
     fn rejected(&self, rejected: &Rejected) {
@@ -149,6 +159,11 @@ impl<O: Observer> Observer for &O {
     #[inline]
     fn transition(&self, transition: &Transition) {
         (**self).transition(transition);
+    }
+
+    #[inline]
+    fn identity(&self) -> Option<&'static dyn Any> {
+        (**self).identity()
     }
 
     #[inline]

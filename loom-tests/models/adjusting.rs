@@ -8,9 +8,7 @@
 //! * Promise 5: an outcome that was under way is stale, and counts in no window.
 //! * Promise 8: nobody waits for anybody. Of two who adjust at once one may be refused.
 
-use nanobreaker_core::{
-    Cause, Config, Outcome, Phase, Rate, Recorded, Rejected, Settings, Snapshot, WindowSettings,
-};
+use nanobreaker_core::{Cause, Outcome, Phase, Rate, Recorded, Rejected, Settings, Snapshot, WindowSettings};
 
 use crate::explore::{Actor, Bound, model};
 use crate::orders::one_after_the_other;
@@ -228,14 +226,16 @@ fn the_configuration() {
     });
 }
 
-/// A reader that stalls while both cells are written anew reads neither of them half.
+/// A reader that stalls while both cells are written anew reads neither of them half. As shipped only: what it
+/// reads are plain loads in every build.
+#[cfg(not(any(nanobreaker_first_read_writes, nanobreaker_weak_fails)))]
 #[test]
 fn a_configuration_is_read_whole_beside_two_adjustments() {
     let open_times = [1, 2, 3].map(|n| n * OPEN_MS);
     // Every number differs.
     fn nth(n: u32) -> Settings {
         let long = u64::from(n) * OPEN_MS;
-        let opening = Config::builder()
+        let opening = nanobreaker_core::Config::builder()
             .open_for_ms(long)
             .max_open_ms(long + 1)
             .relapse_within_ms(long + 2)

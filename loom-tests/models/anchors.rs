@@ -5,7 +5,7 @@
 //! Wide words need an anchor for leases only, narrow ones for every time.
 
 use nanobreaker_core::window::Consecutive;
-use nanobreaker_core::{Outcome, Phase};
+use nanobreaker_core::{Outcome, Phase, Recorded};
 
 use crate::explore::{Bound, model};
 use crate::rig::{LEASE_MS, OPEN_MS, Rig, config};
@@ -77,6 +77,42 @@ fn a_late_anchor_ends_no_lease() {
         admitted
     })
     .exactly([[true, true], [true, false]]);
+}
+
+/// A caller stalls after it read the clock, until the lease was renewed a whole range later and a grant has made
+/// the state what it was. It does not find the young lease over by its old reading. One that reads the clock
+/// before the lease is renewed finds it over, as it is.
+#[test]
+fn a_caller_with_an_old_reading_finds_no_fresh_lease_over() {
+    const LATER: u64 = UPTIME_MS + OPEN_MS + LEASE_RANGE_MS;
+    // Bound: one stall is enough.
+    model(Bound::Preemptions(3), || {
+        let rig = Rig::touchy(config().max_probes(2).probe_successes(4));
+        rig.at(UPTIME_MS);
+        rig.half_opened(2).in_moving_time()
+    })
+    .threads([
+        |rig| (rig.breaker.allow_token().is_ok(), Recorded::Ignored),
+        |rig| {
+            rig.at(LATER);
+            let renewed = rig.record(1, Outcome::Ignored);
+            (rig.breaker.allow_token().is_ok(), renewed)
+        },
+    ])
+    .end(|rig, [(first, _), (second, renewed)]| {
+        if renewed == Recorded::Ignored && rig.phase() == Phase::Open {
+            // Between the two steps of renewing it, see `state::anchor` for that limit.
+            let left = rig.breaker.snapshot().time_left_ms;
+            assert_eq!(left, Some(OPEN_MS as u32), "by an old reading");
+        }
+        (first, renewed, second)
+    })
+    .exactly([
+        (false, Recorded::Ignored, true),
+        (true, Recorded::Ignored, false),
+        (false, Recorded::Ignored, false),
+        (false, Recorded::Stale, false),
+    ]);
 }
 
 /// The same for an open time that is asked for twice.

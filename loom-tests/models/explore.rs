@@ -34,7 +34,10 @@ impl Bound {
 
 /// The steps that an execution may take at most. A thread that waited for another would exceed it,
 /// so that each model also checks promise 8: nobody's stall blocks anybody else.
-const MOST_STEPS: usize = 5_000;
+pub(crate) const MOST_STEPS: usize = 5_000;
+
+/// How often an exchange is tried.
+const TRIES: usize = if cfg!(nanobreaker_weak_fails) { 3 } else { 1 };
 
 /// The writes that an actor which stops may make.
 const MOST_WRITES: usize = 100;
@@ -161,7 +164,7 @@ where
 
 /// Explores all executions and counts them. Takes a box, as does [`spawn`], so that loom's code is not
 /// compiled anew for each of some hundred models.
-fn check(bound: Bound, most_steps: usize, execution: Box<dyn Fn() + Send + Sync>) -> u64 {
+pub(crate) fn check(bound: Bound, most_steps: usize, execution: Box<dyn Fn() + Send + Sync>) -> u64 {
     let counted = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&counted);
     builder(bound, most_steps).check(move || {
@@ -173,7 +176,7 @@ fn check(bound: Bound, most_steps: usize, execution: Box<dyn Fn() + Send + Sync>
 
 fn builder(bound: Bound, most_steps: usize) -> loom::model::Builder {
     let mut builder = loom::model::Builder::new();
-    builder.max_branches = most_steps;
+    builder.max_branches = most_steps * TRIES;
     builder.preemption_bound = bound.preemptions();
     builder
 }
@@ -250,16 +253,10 @@ impl<O: Eq + Hash + Debug> Reached<O> {
         Self { outcomes: HashSet::new(), executions: Vec::new() }
     }
 
-    /// Exactly these outcomes were reached, and more than one execution was explored: in each order
-    /// of spawning, or where loom prunes plain loads, in one of them.
+    /// Exactly these outcomes were reached, and more than one execution was explored: in one order of
+    /// spawning at least, since loom prunes plain loads in the other.
     pub(crate) fn exactly(self, expected: impl IntoIterator<Item = O>) {
-        let explored = |executions: &u64| *executions > 1;
-        let in_enough_orders = if cfg!(nanobreaker_first_read_writes) {
-            self.executions.iter().all(explored)
-        } else {
-            self.executions.iter().any(explored)
-        };
-        assert!(in_enough_orders, "explored a single execution of an order");
+        assert!(self.executions.iter().any(|&executions| executions > 1), "explored a single execution");
         let expected = HashSet::from_iter(expected);
         let missed: Vec<&O> = expected.difference(&self.outcomes).collect();
         let surprising: Vec<&O> = self.outcomes.difference(&expected).collect();

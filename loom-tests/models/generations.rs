@@ -128,7 +128,7 @@ fn an_old_failure_among_two_young_ones<W: Window<Settings = Config> + Send + Syn
     .exactly([[Recorded::Stale, Recorded::Counted, Recorded::Counted]]);
 }
 // Not the tally: it would take minutes.
-for_each_window!(an_old_failure_among_two_young_ones: failures consecutive cusum history time striped with_slow);
+for_each_window!(an_old_failure_among_two_young_ones: failures consecutive cusum history time; as shipped striped with_slow);
 
 /// The answer of a lost probe races the next round: it is never that round's answer.
 #[test]

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
-use crate::explore::{Actor, Bound, model};
+use crate::explore::{Actor, Bound, MOST_STEPS, check, model};
 
 /// What else two moves can come to, told from the first order's outcome and the second's. For a move of
 /// two steps, between which the other one can come; the reason stands beside each use.
@@ -45,7 +45,7 @@ where
 {
     let outcome = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&outcome);
-    loom::model::Builder::new().check(move || *seen.lock().unwrap() = Some(play(&setup())));
+    check(Bound::Exhaustive, MOST_STEPS, Box::new(move || *seen.lock().unwrap() = Some(play(&setup()))));
     let outcome = outcome.lock().unwrap().take();
     outcome.expect("the model ran")
 }

@@ -268,4 +268,4 @@ fn a_failure<W: Window<Settings = Config> + Send + Sync + 'static>(window: fn(u3
     })
     .exactly([1, 2]);
 }
-for_each_window!(a_failure: failures consecutive cusum history tally time striped);
+for_each_window!(a_failure: failures consecutive cusum history tally time; as shipped striped);

@@ -54,7 +54,7 @@ fn a_sweep_removes_nothing_of_the_present<W: Window<Settings = Config> + Send + 
     .exactly([(true, Recorded::Counted), (false, Recorded::Counted), (false, Recorded::Stale)]);
 }
 // Not the windows of time: their many words make for many executions, and they are swept by the same loop.
-for_each_window!(a_sweep_removes_nothing_of_the_present: failures consecutive cusum history tally);
+for_each_window!(a_sweep_removes_nothing_of_the_present: failures consecutive; as shipped cusum history tally);
 
 /// A sweep races a failure of the generation that ends; wherever that lands, it must be gone when its
 /// number comes round again. So it must where the sweep stops for ever at any step: the next quarter's
@@ -91,7 +91,7 @@ fn a_failure_is_gone_when_its_number_comes_again<W: Window<Settings = Config> + 
         recorded.map(|recorded| (ended, Some(recorded)))
     }));
 }
-for_each_window!(a_failure_is_gone_when_its_number_comes_again: failures consecutive cusum history);
+for_each_window!(a_failure_is_gone_when_its_number_comes_again: consecutive; as shipped failures cusum history);
 
 /// Two resets meet where a sweep is due: one makes the first generation of the quarter, the other the one
 /// after it. Wherever a failure of a quarter ago stands, it is gone when its number comes again.
@@ -145,7 +145,7 @@ fn a_stalled_sweep_wipes_nothing<W: Window<Settings = Config> + Send + Sync + 's
     })
     .exactly([0, 1]);
 }
-for_each_window!(a_stalled_sweep_wipes_nothing: failures consecutive history);
+for_each_window!(a_stalled_sweep_wipes_nothing: failures consecutive; as shipped history);
 
 /// The anchor is swept, too: one of an earlier use of the number, of the same phase and a whole range ago,
 /// does not make an open time look over before its own anchor is there.

@@ -63,7 +63,7 @@ fn failures_of_the_last_turn_are_gone<W: Window<Settings = Config> + Send + Sync
     .end(|rig, _| rig.failures_to_trip())
     .exactly([2]);
 }
-for_each_window!(failures_of_the_last_turn_are_gone: failures one_bucket);
+for_each_window!(failures_of_the_last_turn_are_gone: failures; as shipped one_bucket);
 
 /// The same where the first one to come stops for ever at any step of emptying them.
 fn a_turn_that_stops_is_made_by_the_next<W: Window<Settings = Config> + Send + Sync + 'static>(
@@ -87,7 +87,7 @@ fn a_turn_that_stops_is_made_by_the_next<W: Window<Settings = Config> + Send + S
     // Whether the one that stopped had counted.
     .exactly([1, 2]);
 }
-for_each_window!(a_turn_that_stops_is_made_by_the_next: failures one_bucket);
+for_each_window!(a_turn_that_stops_is_made_by_the_next: failures; as shipped one_bucket);
 
 /// A thread stalls while the words turn once, and again while they turn once more: its failure counts with
 /// the time that it ended up with, or is as old as it was. The newest failure always counts.
@@ -118,4 +118,4 @@ fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sy
         })
         .exactly([Phase::Closed, Phase::Open]);
 }
-for_each_window!(a_failure_that_stalls_over_two_turns: failures time);
+for_each_window!(a_failure_that_stalls_over_two_turns: failures; as shipped time);

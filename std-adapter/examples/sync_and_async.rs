@@ -26,6 +26,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let breaker = SharedBreaker::builder()
         .failures(3, Duration::from_secs(10))
         .open_for(Duration::from_millis(200))
+        .probe_successes(1)
         .hung_after(Duration::from_secs(1))
         .on_transition(|change| println!("  breaker: {} -> {}", change.from, change.to))
         .build()?;

@@ -22,6 +22,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .name("stock")
         .consecutive(3)
         .open_for(Duration::from_millis(100))
+        .probe_successes(1)
         .traced()
         .build()?;
     let stock = monitor.watch(stock);

@@ -24,13 +24,12 @@ use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use nanobreaker_core::Rejected;
-
 use crate::error::CallError;
-use crate::tower::{BreakerLayer, ByClassifier, ServerErrors};
+use crate::rejection::Rejection;
+use crate::tower::{BreakerLayer, ByHead, ServerErrors};
 
 /// What [`guard`] makes: a breaker that judges by 5xx, and the answer for what it rejects.
-pub type Guard<B> = (AnswerLayer, BreakerLayer<B, ByClassifier<ServerErrors>>);
+pub type Guard<B> = (AnswerLayer, BreakerLayer<B, ByHead<ServerErrors>>);
 
 /// A layer for routes: 5xx are failures, and what the breaker rejects is answered by [`unavailable`].
 ///
@@ -52,15 +51,38 @@ pub fn guard<B>(breaker: B) -> Guard<B> {
     (AnswerLayer::new(), BreakerLayer::http(breaker))
 }
 
+/// As [`guard`], with the failures that the settings of a file name.
+#[cfg(feature = "settings")]
+pub fn guard_by<B>(
+    breaker: B,
+    statuses: nanobreaker_settings::Statuses,
+) -> (AnswerLayer, BreakerLayer<B, ByClassifier<nanobreaker_settings::Statuses>>) {
+    (AnswerLayer::new(), BreakerLayer::http_by(breaker, statuses))
+}
+
 /// 503 Service Unavailable, with `Retry-After` in whole seconds, rounded up; without while the breaker
 /// is isolated, where no time is known.
-pub fn unavailable(rejected: &Rejected) -> Response {
-    let mut response = (StatusCode::SERVICE_UNAVAILABLE, "temporarily unavailable\n").into_response();
-    if let Some(ms) = rejected.retry_after_ms() {
+///
+/// The body names the breaker. The answer carries its [`Rejection`] among its extensions, by which a breaker
+/// further out knows that the service it guards is well.
+pub fn unavailable<R: Clone + Into<Rejection>>(rejected: &R) -> Response {
+    let rejection: Rejection = rejected.clone().into();
+    let body = match rejection.name() {
+        Some(name) => format!("{name} is temporarily unavailable\n"),
+        None => "temporarily unavailable\n".into(),
+    };
+    let mut response = (StatusCode::SERVICE_UNAVAILABLE, body).into_response();
+    if let Some(ms) = rejection.retry_after_ms() {
         let seconds = u64::from(ms.div_ceil(1_000));
         let headers = response.headers_mut();
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
     }
+    marked(response, rejection)
+}
+
+/// The answer with the rejection that it tells of.
+fn marked(mut response: Response, rejection: Rejection) -> Response {
+    response.extensions_mut().insert(rejection);
     response
 }
 
@@ -70,18 +92,24 @@ fn timed_out() -> Response {
 }
 
 /// The same for gRPC: status 14, unavailable, with `grpc-retry-pushback-ms` where a time is known.
-pub fn grpc_unavailable(rejected: &Rejected) -> Response {
+pub fn grpc_unavailable<R: Clone + Into<Rejection>>(rejected: &R) -> Response {
+    let rejection: Rejection = rejected.clone().into();
+    let message = rejection.name().and_then(|name| {
+        // A name with other letters would have to be written in percents.
+        let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte));
+        is_plain.then(|| HeaderValue::try_from(format!("{name} is temporarily unavailable")).ok())?
+    });
     let headers = [
         ("content-type", HeaderValue::from_static("application/grpc")),
         ("grpc-status", HeaderValue::from_static("14")),
-        ("grpc-message", HeaderValue::from_static("temporarily unavailable")),
+        ("grpc-message", message.unwrap_or(HeaderValue::from_static("temporarily unavailable"))),
     ];
     let mut response = headers.into_response();
-    if let Some(ms) = rejected.retry_after_ms() {
+    if let Some(ms) = rejection.retry_after_ms() {
         let headers = response.headers_mut();
         headers.insert("grpc-retry-pushback-ms", HeaderValue::from(ms));
     }
-    response
+    marked(response, rejection)
 }
 
 /// [`unavailable`] where the call was rejected, 504 where it [timed out](CallError::TimedOut), else the
@@ -89,7 +117,7 @@ pub fn grpc_unavailable(rejected: &Rejected) -> Response {
 impl<E: IntoResponse> IntoResponse for CallError<E> {
     fn into_response(self) -> Response {
         match self {
-            Self::Rejected(rejected) => unavailable(&rejected),
+            Self::Rejected(rejection) => unavailable(&rejection),
             Self::TimedOut => timed_out(),
             Self::Failed(error) => error.into_response(),
         }
@@ -98,19 +126,19 @@ impl<E: IntoResponse> IntoResponse for CallError<E> {
 
 /// Answers requests that a breaker behind it rejected. Other errors pass.
 #[derive(Clone, Copy, Debug)]
-pub struct AnswerLayer<A = fn(Rejected) -> Response> {
+pub struct AnswerLayer<A = fn(Rejection) -> Response> {
     answer: A,
 }
 
 impl AnswerLayer {
     /// Answers with [`unavailable`].
     pub const fn new() -> Self {
-        Self { answer: |rejected| unavailable(&rejected) }
+        Self { answer: |rejection| unavailable(&rejection) }
     }
 
     /// Answers with [`grpc_unavailable`]: for servers of gRPC, tonic's or others.
     pub const fn grpc() -> Self {
-        Self { answer: |rejected| grpc_unavailable(&rejected) }
+        Self { answer: |rejection| grpc_unavailable(&rejection) }
     }
 }
 
@@ -124,7 +152,7 @@ impl<A> AnswerLayer<A> {
     /// Answers with what `answer` returns: a page, the answer of last time.
     pub const fn with<R: IntoResponse>(answer: A) -> Self
     where
-        A: Fn(Rejected) -> R + Clone,
+        A: Fn(Rejection) -> R + Clone,
     {
         Self { answer }
     }
@@ -139,20 +167,20 @@ impl<S, A: Clone> Layer<S> for AnswerLayer<A> {
 }
 
 /// Answers requests that a breaker behind it rejected; made by an [`AnswerLayer`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct AnswerService<S, A> {
     inner: S,
     answer: A,
     /// What a service rejected that asks its breaker in `poll_ready`: the next request, before it is
     /// there to be answered.
-    rejected_early: Option<Rejected>,
+    rejected_early: Option<Rejection>,
 }
 
 impl<S, A, Request, R, T, E> Service<Request> for AnswerService<S, A>
 where
     S: Service<Request, Response = T, Error = CallError<E>>,
     T: IntoResponse,
-    A: Fn(Rejected) -> R + Clone,
+    A: Fn(Rejection) -> R + Clone,
     R: IntoResponse,
 {
     type Response = Response;
@@ -162,7 +190,7 @@ where
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), E>> {
         match std::task::ready!(self.inner.poll_ready(context)) {
             Ok(()) => {}
-            Err(CallError::Rejected(rejected)) => self.rejected_early = Some(rejected),
+            Err(CallError::Rejected(rejection)) => self.rejected_early = Some(rejection),
             Err(CallError::Failed(error)) => return Poll::Ready(Err(error)),
             // Said of calls only; the next one will tell.
             Err(CallError::TimedOut) => {}
@@ -173,7 +201,7 @@ where
     fn call(&mut self, request: Request) -> Self::Future {
         let answer = self.answer.clone();
         let step = match self.rejected_early.take() {
-            Some(rejected) => Step::Rejected { rejected },
+            Some(rejection) => Step::Rejected { rejection },
             None => Step::Calling { call: self.inner.call(request) },
         };
         AnswerFuture { step, answer }
@@ -194,7 +222,7 @@ pin_project! {
     #[project = Project]
     enum Step<F> {
         Calling { #[pin] call: F },
-        Rejected { rejected: Rejected },
+        Rejected { rejection: Rejection },
     }
 }
 
@@ -202,7 +230,7 @@ impl<F, A, R, T, E> Future for AnswerFuture<F, A>
 where
     F: Future<Output = Result<T, CallError<E>>>,
     T: IntoResponse,
-    A: Fn(Rejected) -> R,
+    A: Fn(Rejection) -> R,
     R: IntoResponse,
 {
     type Output = Result<Response, E>;
@@ -211,11 +239,14 @@ where
         let this = self.project();
         let result = match this.step.project() {
             Project::Calling { call } => std::task::ready!(call.poll(context)),
-            Project::Rejected { rejected } => Err(CallError::Rejected(*rejected)),
+            Project::Rejected { rejection } => Err(CallError::Rejected(rejection.clone())),
         };
         let answered = match result {
             Ok(response) => Ok(response.into_response()),
-            Err(CallError::Rejected(rejected)) => Ok((this.answer)(rejected).into_response()),
+            Err(CallError::Rejected(rejection)) => {
+                let answer = (this.answer)(rejection.clone()).into_response();
+                Ok(marked(answer, rejection))
+            }
             Err(CallError::TimedOut) => Ok(timed_out()),
             Err(CallError::Failed(error)) => Err(error),
         };

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use nanobreaker_core::Rejected;
 
+use crate::rejection::Rejection;
+
 /// A guarded call was not made, or was made and failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError<E> {
     /// The breaker rejected the call: it was not made.
     #[error("the call was not made")]
-    Rejected(#[source] Rejected),
+    Rejected(#[source] Rejection),
     /// The call was made and did not end in its [time](crate::Caller). It was dropped.
     #[error("the call did not end in its time")]
     TimedOut,
@@ -19,24 +21,24 @@ pub enum CallError<E> {
 }
 
 impl<E> CallError<E> {
-    /// Why the call was not made; `None` if it was.
-    pub const fn rejected(&self) -> Option<&Rejected> {
+    /// Why the call was not made, and which breaker said so; `None` if it was made.
+    pub const fn rejected(&self) -> Option<&Rejection> {
         match self {
-            Self::Rejected(rejected) => Some(rejected),
+            Self::Rejected(rejection) => Some(rejection),
             Self::Failed(_) | Self::TimedOut => None,
         }
     }
 
     /// When asking again makes sense, if the call was rejected and a time is known.
-    pub const fn retry_after(&self) -> Option<Duration> {
+    pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Rejected(rejected) => rejected.retry_after(),
+            Self::Rejected(rejection) => rejection.retry_after(),
             Self::Failed(_) | Self::TimedOut => None,
         }
     }
 
     /// The error as a box, as services of tower's kind pass errors on: the caller's own error, or the
-    /// [`Rejected`].
+    /// [`Rejection`].
     ///
     /// For errors that are boxes already, and so are no `Error` that a `CallError` could be one with.
     ///
@@ -51,7 +53,7 @@ impl<E> CallError<E> {
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         match self {
-            Self::Rejected(rejected) => rejected.into(),
+            Self::Rejected(rejection) => rejection.into(),
             Self::Failed(error) => error.into(),
             Self::TimedOut => "the call did not end in its time".into(),
         }
@@ -63,6 +65,13 @@ impl<E> CallError<E> {
             Self::Rejected(_) | Self::TimedOut => None,
             Self::Failed(error) => Some(error),
         }
+    }
+}
+
+/// For those who ask a breaker themselves.
+impl<E> From<Rejected> for CallError<E> {
+    fn from(rejected: Rejected) -> Self {
+        Self::Rejected(rejected.into())
     }
 }
 
@@ -80,7 +89,7 @@ mod tests {
     fn sources_lead_to_the_rejection_and_to_the_callers_error() {
         let breaker = Breaker::new(Consecutive::new(1).unwrap(), Config::DEFAULT, ManualClock::new(0));
         breaker.trip();
-        let rejected: CallError<io::Error> = CallError::Rejected(breaker.allow().unwrap_err());
+        let rejected: CallError<io::Error> = CallError::from(breaker.allow().unwrap_err());
         assert_eq!(rejected.retry_after(), Some(Duration::from_secs(10)));
         let source = rejected.source().unwrap().to_string();
         assert_eq!(source, "rejected by a breaker that is open; retry after 10000 ms");

@@ -1,7 +1,7 @@
 //! What to do instead, when a call was rejected or failed.
 
 use crate::error::CallError;
-use nanobreaker_core::Rejected;
+use crate::rejection::Rejection;
 
 /// Fallbacks for the results of guarded calls. Each but the first sees why it is needed.
 ///
@@ -42,7 +42,7 @@ pub trait Fallback<T, E>: Sized {
     /// # Errors
     ///
     /// Any other error, or what `instead` returns.
-    fn when_rejected(self, instead: impl FnOnce(Rejected) -> Result<T, E>) -> Result<T, CallError<E>>;
+    fn when_rejected(self, instead: impl FnOnce(Rejection) -> Result<T, E>) -> Result<T, CallError<E>>;
 }
 
 impl<T, E> Fallback<T, E> for Result<T, CallError<E>> {
@@ -61,7 +61,7 @@ impl<T, E> Fallback<T, E> for Result<T, CallError<E>> {
         }
     }
 
-    fn when_rejected(self, instead: impl FnOnce(Rejected) -> Result<T, E>) -> Result<T, CallError<E>> {
+    fn when_rejected(self, instead: impl FnOnce(Rejection) -> Result<T, E>) -> Result<T, CallError<E>> {
         match self {
             Err(CallError::Rejected(rejected)) => instead(rejected).map_err(CallError::Failed),
             other => other,
@@ -82,21 +82,21 @@ mod tests {
         let window = Consecutive::new(1).unwrap();
         let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
         breaker.isolate();
-        Err(CallError::Rejected(breaker.allow().unwrap_err()))
+        Err(CallError::from(breaker.allow().unwrap_err()))
     }
 
     #[test]
     fn a_good_answer_needs_no_fallback() {
         let good: Answer = Ok(1);
-        assert_eq!(good.fallback(2), 1);
-        assert_eq!(good.fallback_with(|_| 2), 1);
+        assert_eq!(good.clone().fallback(2), 1);
+        assert_eq!(good.clone().fallback_with(|_| 2), 1);
         assert_eq!(good.when_rejected(|_| Ok(2)), Ok(1));
     }
 
     #[test]
     fn fallbacks_see_why() {
         let failed: Answer = Err(CallError::Failed("broken"));
-        assert_eq!(failed.fallback(2), 2);
+        assert_eq!(failed.clone().fallback(2), 2);
         assert_eq!(failed.fallback_with(|why| why.into_failed().map_or(0, |e| e.len() as u32)), 6);
         assert_eq!(rejected().fallback_with(|why| why.rejected().map_or(0, |_| 3)), 3);
     }

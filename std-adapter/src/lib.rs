@@ -51,6 +51,7 @@
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
 //! | `settings` | `PartialSettings`: what a file can say about a breaker, with durations such as "10s" |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return; with `monitor`, a broadcast of transitions |
+//! | `tonic` | a module of that name: a channel behind a breaker, and rejections as UNAVAILABLE |
 //! | `tower` | a module of that name: a layer for any service |
 //! | `tower-http` | HTTP and gRPC in that layer, by tower-http's classifiers, to the end of a body |
 //! | `tracing` | an event for each transition: see `SharedBreakerBuilder::traced` |
@@ -60,12 +61,16 @@
 
 #[cfg(feature = "admin")]
 pub mod admin;
+#[cfg(any(feature = "reqwest", feature = "tower-http"))]
+mod asked;
 #[cfg(feature = "axum")]
 pub mod axum;
 mod call;
 #[cfg(feature = "config")]
 pub mod catalog;
 mod clock;
+#[cfg(any(feature = "reqwest", feature = "tower-http"))]
+mod counted;
 mod error;
 #[cfg(feature = "tracing")]
 mod event;
@@ -74,10 +79,13 @@ mod fallback;
 pub mod observe;
 #[cfg(feature = "registry")]
 mod registry;
+mod rejection;
 #[cfg(feature = "reqwest")]
 pub mod reqwest;
 mod shared;
 mod stripes;
+#[cfg(feature = "tonic")]
+pub mod tonic;
 #[cfg(feature = "tower")]
 pub mod tower;
 #[cfg(feature = "monitor")]
@@ -94,14 +102,20 @@ pub use call::{ByResult, CallExt, Caller, Classifier, Handle};
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;
 pub use clock::{CoarseClock, TimerClock};
+#[cfg(any(feature = "reqwest", feature = "tower-http"))]
+pub use counted::Counted;
 pub use error::CallError;
 pub use fallback::Fallback;
 pub use nanobreaker_core::*;
+pub use nanobreaker_settings::Percentile;
 #[cfg(feature = "settings")]
-pub use nanobreaker_settings::{PartialSettings, PartialWindow, SettingsError, WindowKind};
+pub use nanobreaker_settings::{
+    PartialSettings, PartialWindow, SettingsError, StatusSet, Statuses, WindowKind,
+};
 #[cfg(feature = "registry")]
 pub use registry::{Registry, RegistryBuilder};
+pub use rejection::Rejection;
 pub use shared::{
     BreakerRef, Listeners, PinnedBreaker, SharedBreaker, SharedBreakerBuilder, SharedClock, SharedWindow,
 };
-pub use stripes::ThreadStripes;
+pub use stripes::{ThreadLanes, ThreadStripes};

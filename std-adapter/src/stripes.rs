@@ -1,9 +1,11 @@
 //! A stripe for each thread.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+use std::thread;
 
-use nanobreaker_core::window::Stripes;
+use nanobreaker_core::window::{Lane, Lanes, Stripes};
+use nanobreaker_core::{Settings, WindowSettings};
 
 /// Gives each living thread a number that no other has, the smallest that is free: as many threads as
 /// there are stripes share none.
@@ -60,5 +62,47 @@ impl Stripes for ThreadStripes {
     fn stripe(&self) -> usize {
         // A thread that is ending has no number any more; any stripe is right.
         own_number().unwrap_or(0)
+    }
+}
+
+/// How many stripes give each thread that can run at once its own, on up to 64 cores.
+pub(crate) fn enough() -> usize {
+    // Asked once: it takes many times as long as all else that a breaker is made of.
+    static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+    CORES.next_power_of_two().min(64)
+}
+
+/// A lane for each thread that can run at once, made when a time window first needs them.
+///
+/// A lane takes half a kilobyte. Breakers with other windows have none.
+#[derive(Debug, Default)]
+pub struct ThreadLanes(OnceLock<Box<[Lane]>>);
+
+impl ThreadLanes {
+    pub(crate) fn for_settings(settings: &Settings) -> Self {
+        let lanes = Self::default();
+        lanes.provide_for(settings);
+        lanes
+    }
+
+    /// Makes the lanes, where `settings` ask for a window that counts in them.
+    pub(crate) fn provide_for(&self, settings: &Settings) {
+        let is_of_time = |window: &WindowSettings| matches!(window, WindowSettings::Time { .. });
+        if [Some(settings.window), settings.slow_window].iter().flatten().any(is_of_time) {
+            self.0.get_or_init(|| (0..enough()).map(|_| Lane::new()).collect());
+        }
+    }
+}
+
+impl Lanes for ThreadLanes {
+    #[inline]
+    fn own(&self) -> Option<&Lane> {
+        let lanes = self.0.get()?;
+        lanes.get(ThreadStripes.stripe() % lanes.len().max(1))
+    }
+
+    #[inline]
+    fn all(&self) -> &[Lane] {
+        self.0.get().map_or(&[], |lanes| lanes)
     }
 }

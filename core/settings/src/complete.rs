@@ -6,9 +6,10 @@ use nanobreaker_core::window::AnyWindow;
 use nanobreaker_core::{Config, ConfigBuilder, ConfigError, Settings, WindowSettings};
 
 use crate::error::SettingsError;
+use crate::statuses::Statuses;
 use crate::table::{PartialSettings, PartialWindow};
 use crate::window::Windows;
-use crate::{DEFAULT, WORDS, millis};
+use crate::{DEFAULT, WORDS, millis, with_dependent_defaults};
 
 impl PartialSettings {
     /// The settings with every default, checked for a breaker of a server.
@@ -28,34 +29,72 @@ impl PartialSettings {
     /// As [`complete`](Self::complete).
     pub fn complete_for<const WORDS: usize>(&self) -> Result<Settings, SettingsError> {
         let settings = self.with_defaults()?;
-        check::<WORDS>(&settings)?;
+        AnyWindow::<WORDS>::new(settings.window)?;
+        if let Some(slow) = settings.slow_window {
+            AnyWindow::<WORDS>::new(slow).map_err(|error| self.of_slow_window(error))?;
+        }
+        settings.opening.build()?;
         Ok(settings)
     }
 
+    /// An error of the window of slow calls, by the keys that it was written with.
+    fn of_slow_window(&self, error: ConfigError) -> SettingsError {
+        if self.slow_window.is_empty() {
+            SettingsError::of_slow_window(error)
+        } else {
+            SettingsError::from(error).in_slow_window()
+        }
+    }
+
     fn with_defaults(&self) -> Result<Settings, SettingsError> {
-        let Windows { failed, slow } = self.window.windows()?;
-        if slow.is_some() && self.slow_after.is_none() {
-            return Err(SettingsError::missing("slow_after", "window.slow_rate"));
+        let Windows { failed, slow: beside, slow_after } = self.window.windows()?;
+        if let (Some((key, _)), Some(_)) = (slow_after, self.slow_after) {
+            return Err(SettingsError::conflict(key, "slow_after"));
+        }
+        let slow_after = slow_after.map(|(_, limit)| limit).or(self.slow_after);
+        let (slow, needed_by) = match self.slow_window()? {
+            Some(_) if beside.is_some() => {
+                return Err(SettingsError::conflict("slow_window", "a rate or percentile of slow calls"));
+            }
+            Some(slow) => (Some(slow), "slow_window"),
+            None => (beside, "window.slow_rate"),
+        };
+        if slow.is_some() && slow_after.is_none() {
+            return Err(SettingsError::missing("slow_after", needed_by));
         }
         Ok(Settings {
             window: failed,
             slow_window: slow,
             opening: self.opening(),
-            slow_after_ms: limit("slow_after_ms", self.slow_after)?,
+            slow_after_ms: limit("slow_after_ms", slow_after)?,
             hung_after_ms: limit("hung_after_ms", self.hung_after)?,
         })
     }
 
+    /// The window of slow calls that has a table of its own.
+    fn slow_window(&self) -> Result<Option<WindowSettings>, SettingsError> {
+        if self.slow_window.is_empty() {
+            return Ok(None);
+        }
+        let windows = self.slow_window.windows().map_err(SettingsError::in_slow_window)?;
+        if windows.slow.is_some() {
+            let problem = SettingsError::misplaced("slow_window.slow_rate", "the table [window]");
+            return Err(problem);
+        }
+        Ok(Some(windows.failed))
+    }
+
+    /// Which statuses are failures, and which say nothing.
+    pub fn statuses(&self) -> Statuses {
+        Statuses::new(self.failure_status, self.ignore_status)
+    }
+
     fn opening(&self) -> ConfigBuilder {
         let default = DEFAULT.opening;
-        ConfigBuilder {
+        with_dependent_defaults(ConfigBuilder {
             open_for_ms: self.open_for.map_or(default.open_for_ms, millis),
             max_open_ms: self.max_open.map(millis).or(default.max_open_ms),
-            relapse_within_ms: self
-                .relapse_within
-                .map(millis)
-                .or(default.relapse_within_ms)
-                .or(self.max_open.map(millis)),
+            relapse_within_ms: self.relapse_within.map(millis).or(default.relapse_within_ms),
             max_probes: self.max_probes.unwrap_or(default.max_probes),
             probe_successes: self.probe_successes.unwrap_or(default.probe_successes),
             probe_failures: self.probe_failures.unwrap_or(default.probe_failures),
@@ -63,7 +102,7 @@ impl PartialSettings {
             ramp_ms: self.ramp.map_or(default.ramp_ms, millis),
             jitter_permille: self.jitter_permille.unwrap_or(default.jitter_permille),
             latch: self.latch.unwrap_or(default.latch),
-        }
+        })
     }
 }
 
@@ -84,8 +123,8 @@ impl PartialWindow {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_defaults(mut self) -> Result<Self, SettingsError> {
-        let Windows { failed, slow } = self.windows()?;
-        self.kind = Some(self.kind.unwrap_or_default());
+        let Windows { failed, slow, .. } = self.windows()?;
+        self.kind = Some(self.kind_in_force());
         if let WindowSettings::Calls { rate, .. } | WindowSettings::Time { rate, .. } = failed {
             self.failure_rate = Some(rate.min_calls(1));
         }
@@ -120,16 +159,6 @@ impl PartialWindow {
             }
         }
     }
-}
-
-/// Whether each setting is within its limits.
-fn check<const WORDS: usize>(settings: &Settings) -> Result<(), SettingsError> {
-    AnyWindow::<WORDS>::new(settings.window)?;
-    if let Some(slow) = settings.slow_window {
-        AnyWindow::<WORDS>::new(slow).map_err(SettingsError::of_slow_window)?;
-    }
-    settings.opening.build()?;
-    Ok(())
 }
 
 /// A limit for a call's duration, from a millisecond to the longest duration of any setting.

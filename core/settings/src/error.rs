@@ -39,6 +39,7 @@ pub struct SettingsError {
 enum Problem {
     OutOfRange { value: u64, minimum: u64, maximum: u64, unit: Unit },
     GivenTwice { other: String },
+    Conflict { other: &'static str },
     NotOfKind { kind: WindowKind },
     Unknown { nearest: Option<String>, known: String },
     Renamed { now: &'static str },
@@ -92,6 +93,17 @@ impl SettingsError {
     pub(crate) fn both(key: &str, other: &str) -> Self {
         let other = other.to_owned();
         Self::new(key, Problem::GivenTwice { other })
+    }
+
+    /// Two settings that each say all of the same.
+    pub(crate) fn conflict(key: &str, other: &'static str) -> Self {
+        Self::new(key, Problem::Conflict { other })
+    }
+
+    /// The same problem in the table of the window of slow calls.
+    pub(crate) fn in_slow_window(mut self) -> Self {
+        self.key = self.key.replacen("window.", "slow_window.", 1);
+        self
     }
 
     pub(crate) fn not_of_kind(key: &str, kind: WindowKind) -> Self {
@@ -164,6 +176,7 @@ impl fmt::Display for SettingsError {
             Problem::GivenTwice { other } => {
                 write!(f, "{key} is set twice, as {key} and as {other}: keep one")
             }
+            Problem::Conflict { other } => write!(f, "{key} can't stand beside {other}: keep one"),
             Problem::NotOfKind { kind } => write!(
                 f,
                 "{key} is no setting of kind = \"{}\", which has {}",

@@ -14,6 +14,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::error::SettingsError;
 use crate::nearest::nearest;
+use crate::statuses::StatusSet;
 use crate::value::Value;
 use crate::window::WindowKind;
 
@@ -83,7 +84,7 @@ macro_rules! table {
             $($key:ident: $type:ty = $default:literal, $meaning:literal
                 $(, of $shown:literal [$($kind:ident)+])?;)*
         }
-        tables [$($table:ident: $inner:ty, $inner_meaning:literal)?]
+        tables [$($table:ident: $inner:ty, $inner_meaning:literal;)*]
         renamed [$($old:literal => $new:literal),*]
     ) => {
         $(#[$about])*
@@ -93,13 +94,13 @@ macro_rules! table {
         #[doc = $header]
         #[doc = $rule]
         $(#[doc = concat!("| `", stringify!($key), "` | ", $($shown, " | ",)? $default, " | ", $meaning, " |")])*
-        $(#[doc = concat!("| `", stringify!($table), "` | | ", $inner_meaning, " |")])?
+        $(#[doc = concat!("| `", stringify!($table), "` | | ", $inner_meaning, " |")])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct $name {
             $(#[doc = concat!("Key `", stringify!($key), "`: ", $meaning, ".")]
             pub $key: Option<$type>,)*
             $(#[doc = concat!("Table `", stringify!($table), "`: ", $inner_meaning, ".")]
-            pub $table: $inner,)?
+            pub $table: $inner,)*
         }
 
         impl $name {
@@ -115,14 +116,14 @@ macro_rules! table {
 
             /// Whether nothing is set.
             pub fn is_empty(&self) -> bool {
-                self.written().next().is_none() $(&& self.$table.is_empty())?
+                self.written().next().is_none() $(&& self.$table.is_empty())*
             }
 
             /// What is set here, and the rest from `base`.
             fn over(self, base: Self) -> Self {
                 Self {
                     $($key: self.$key.or(base.$key),)*
-                    $($table: self.$table.or(base.$table),)?
+                    $($table: self.$table.or(base.$table),)*
                 }
             }
 
@@ -144,7 +145,7 @@ macro_rules! table {
                     $(if written == stringify!($table) {
                         read.$table = map.next_value::<Option<$inner>>()?.unwrap_or_default();
                         continue;
-                    })?
+                    })*
                     if other(&written, &mut map)? {
                         continue;
                     }
@@ -191,7 +192,7 @@ macro_rules! table {
                 })*
                 $(if !self.$table.is_empty() {
                     map.serialize_entry(stringify!($table), &self.$table)?;
-                })?
+                })*
                 map.end()
             }
         }
@@ -204,15 +205,15 @@ table! {
     /// Durations are written with their unit (`open_for = "10s"`), or as a whole number of milliseconds
     /// under the key with `_ms` (`open_for_ms = 10000`).
     pub struct PartialSettings, "| key | default | meaning |", "| --- | ------- | ------- |" {
-        open_for: Duration = "10s", "how long a first trip rejects calls";
-        max_open: Duration = "`open_for`",
+        open_for: Duration = "500ms", "how long a first trip rejects calls";
+        max_open: Duration = "5s, or `open_for` if longer",
             "what backoff may lengthen it to, and the longest `Retry-After` that is followed";
         relapse_within: Duration = "`max_open`",
             "a trip so soon after closing lengthens the next open time";
         max_probes: u32 = "1", "probes in flight at once while half-open";
-        probe_successes: u32 = "1", "probes that must succeed to close";
+        probe_successes: u32 = "3", "probes that must succeed to close";
         probe_failures: u32 = "1", "probes that must fail to open again";
-        probe_lease: Duration = "`open_for`",
+        probe_lease: Duration = "30s",
             "how long probes in flight may stay without any answer";
         ramp: Duration = "0s (off)", "how long the admitted share grows after half-open";
         jitter_permille: u32 = "0",
@@ -220,8 +221,14 @@ table! {
         latch: bool = "false", "a trip holds the breaker open until a reset";
         slow_after: Duration = "none", "a call that took longer is slow";
         hung_after: Duration = "none", "an asynchronous call that runs longer has failed";
+        failure_status: StatusSet = "what the adapter or the command says",
+            "the statuses that are failures: `[\"5xx\", 429]`, of gRPC by name: `[\"UNAVAILABLE\"]`";
+        ignore_status: StatusSet = "none", "the statuses that say nothing; they come first";
     }
-    tables [window: PartialWindow, "what trips: see [`PartialWindow`]"]
+    tables [
+        window: PartialWindow, "what trips: see [`PartialWindow`]";
+        slow_window: PartialWindow, "what slow calls trip, by any rule: `failure_rate` is their rate there";
+    ]
     renamed [
         "probes" => "max_probes",
         "successes" => "probe_successes",
@@ -236,10 +243,11 @@ table! {
     /// `_percent` (`failure_rate_percent = 50`).
     ///
     /// `slow_rate` stands beside the other kinds, too; there `size` or `span` says what it is over. It
-    /// needs `slow_after`.
+    /// needs `slow_after`. A percentile (`p95 = "500ms"`) takes the place of both: it is the rate of calls
+    /// that take longer, and only one can be. See [`Percentile`](crate::Percentile).
     pub struct PartialWindow,
         "| key | of kind | default | meaning |", "| --- | ------- | ------- | ------- |" {
-        kind: WindowKind = "`failures`",
+        kind: WindowKind = "`cusum`, or `failures` where its keys are set",
             "`failures`, `consecutive`, `calls`, `time` or `cusum`", of "" [Failures Consecutive Calls Time Cusum];
         threshold: u32 = "5", "failures that trip",
             of "failures, consecutive" [Failures Consecutive];
@@ -249,6 +257,13 @@ table! {
         buckets: u32 = "10", "steps in which the span slides", of "time" [Time];
         failure_rate: Rate = "50%", "the failure rate that trips", of "calls, time" [Calls Time];
         slow_rate: Rate = "none", "the rate of slow calls that trips", of "calls, time" [Calls Time];
+        p50: Duration = "none", "trips when the median of durations exceeds this",
+            of "calls, time" [Calls Time];
+        p90: Duration = "none", "the same of the 90th percentile, by nearest rank",
+            of "calls, time" [Calls Time];
+        p95: Duration = "none", "the same of the 95th", of "calls, time" [Calls Time];
+        p99: Duration = "none", "the same of the 99th", of "calls, time" [Calls Time];
+        p999: Duration = "none", "the same of the 99.9th", of "calls, time" [Calls Time];
         min_calls: u32 = "20, or `size` if less", "calls that must be there for a rate to be judged",
             of "calls, time" [Calls Time];
         normal: Rate = "2%", "how often calls fail on a bad but well day", of "cusum" [Cusum];
@@ -288,7 +303,7 @@ impl PartialWindow {
     /// that of `base` takes nothing over from it.
     #[must_use]
     pub fn or(self, base: Self) -> Self {
-        let is_of_other_kind = self.kind.is_some_and(|kind| kind != base.kind.unwrap_or_default());
+        let is_of_other_kind = self.kind.is_some_and(|kind| kind != base.kind_in_force());
         if is_of_other_kind { self } else { self.over(base) }
     }
 

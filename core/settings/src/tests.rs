@@ -20,7 +20,31 @@ fn refused(text: &str) -> String {
 #[test]
 fn an_empty_file_is_the_default_breaker() {
     let settings = parse("");
-    assert_eq!(settings.complete(), Ok(DEFAULT));
+    let opening = with_dependent_defaults(DEFAULT.opening);
+    assert_eq!(settings.complete(), Ok(Settings { opening, ..DEFAULT }));
+    assert_eq!(settings.window.with_defaults().unwrap().kind, Some(WindowKind::Cusum));
+}
+
+#[test]
+fn defaults_hold_per_key_whatever_window_is_named() {
+    for window in ["", "window.kind = 'calls'", "window.threshold = 3"] {
+        let opening = |text: &str| parse(&format!("{text}\n{window}")).complete().unwrap().opening;
+        assert_eq!(opening(""), with_dependent_defaults(DEFAULT.opening));
+        assert_eq!(opening("open_for = '2s'").max_open_ms, Some(5_000));
+        assert_eq!(opening("open_for = '10s'").max_open_ms, Some(10_000));
+        assert_eq!(opening("max_open = '1m'").relapse_within_ms, Some(60_000));
+        assert_eq!(opening("open_for = '10s'").probe_lease_ms, Some(30_000));
+    }
+}
+
+#[test]
+fn a_threshold_without_a_kind_counts_failures() {
+    let window = |text: &str| parse(text).complete().unwrap().window;
+    assert_eq!(window("window.threshold = 3"), window("window = { kind = 'failures', threshold = 3 }"));
+    assert_eq!(window("window.within = '1s'"), window("window = { kind = 'failures', within = '1s' }"));
+    let base = parse("window.threshold = 3");
+    assert_eq!(parse("window.kind = 'failures'").or(base).window.threshold, Some(3));
+    assert_eq!(parse("window.kind = 'cusum'").or(base).window.threshold, None);
 }
 
 #[test]
@@ -59,9 +83,9 @@ fn an_unknown_key_is_refused_with_the_nearest_known_one() {
 fn a_value_out_of_range_is_refused_by_the_key_as_written() {
     let cases = [
         ("max_probes = 64", "max_probes is 64, but must be from 1 to 63"),
-        ("max_open = '1s'", "max_open is 1s, but must be from 10s to 18h 38m 28s 864ms"),
+        ("max_open = '1ms'", "max_open is 1ms, but must be from 500ms to 18h 38m 28s 864ms"),
         ("hung_after = '0s'", "hung_after is 0s, but must be from 1ms to 18h 38m 28s 864ms"),
-        ("window.threshold = 66", "window.threshold is 66, but must be from 1 to 65"),
+        ("window.threshold = 130", "window.threshold is 130, but must be from 1 to 129"),
         ("window.within = '0s'", "window.within is 0s, but must be from 1ms to 18h 38m 28s 864ms"),
         (
             "[window]\nkind = 'calls'\nsize = 10\nmin_calls = 11",
@@ -82,11 +106,12 @@ fn a_setting_of_another_kind_of_window_is_refused() {
     assert_eq!(
         refused("[window]\nkind = 'time'\nthreshold = 3"),
         "window.threshold is no setting of kind = \"time\", which has span, buckets, \
-         failure_rate, slow_rate, min_calls"
+         failure_rate, slow_rate, p50, p90, p95, p99, p999, min_calls"
     );
     assert_eq!(
         refused("[window]\nsize = 3"),
-        "window.size is no setting of kind = \"failures\", which has threshold, within"
+        "window.size is no setting of kind = \"cusum\", which has normal, broken, calls_per_false_trip, \
+         sustained_for"
     );
 }
 
@@ -209,6 +234,68 @@ fn days_hours_and_fractions_are_durations_and_what_is_negative_is_none() {
     }
 }
 
+#[test]
+fn a_percentile_is_a_rate_of_calls_that_take_longer() {
+    let settings = parse("[window]\nkind = 'time'\nspan = '30s'\np95 = '500ms'").complete().unwrap();
+    assert_eq!(settings.slow_after_ms, Some(500));
+    let rate = Percentile::P95.rate_of_slow_calls().min_calls(20);
+    assert_eq!(settings.slow_window, Some(WindowSettings::Time { span_ms: 30_000, buckets: 10, rate }));
+    let beside = parse("[window]\nthreshold = 3\nsize = 50\np99_ms = 800").complete().unwrap();
+    assert!(matches!(beside.slow_window, Some(WindowSettings::Calls { size: 50, .. })));
+}
+
+#[test]
+fn two_settings_that_say_what_is_slow_are_refused() {
+    for (text, message) in [
+        (
+            "slow_after = '1s'\n[window]\nkind = 'calls'\np95 = '1s'",
+            "window.p95 can't stand beside slow_after: keep one",
+        ),
+        (
+            "[window]\nkind = 'calls'\np95 = '1s'\np99 = '2s'",
+            "window.p95 can't stand beside window.p99: keep one",
+        ),
+        (
+            "[window]\nkind = 'calls'\np50 = '1s'\nslow_rate = '5%'",
+            "window.p50 can't stand beside window.slow_rate: keep one",
+        ),
+        ("window.p50 = '1s'", "window.size or window.span is missing: a percentile needs it"),
+        (
+            "slow_after = '1s'\nslow_window.threshold = 3\n[window]\nkind = 'calls'\nslow_rate = '5%'",
+            "slow_window can't stand beside a rate or percentile of slow calls: keep one",
+        ),
+        ("slow_window.threshold = 3", "slow_after is missing: slow_window needs it"),
+        (
+            "slow_after = '1s'\nslow_window.threshold = 130",
+            "slow_window.threshold is 130, but must be from 1 to 129",
+        ),
+        (
+            "slow_after = '1s'\nslow_window = { kind = 'time', threshold = 3 }",
+            "slow_window.threshold is no setting of kind = \"time\", which has span, buckets, failure_rate, \
+             slow_rate, p50, p90, p95, p99, p999, min_calls",
+        ),
+    ] {
+        assert_eq!(refused(text), message);
+    }
+}
+
+#[test]
+fn slow_calls_may_have_any_rule() {
+    let slow = |text: &str| parse(&format!("slow_after = '1s'\n{text}")).complete().unwrap().slow_window;
+    let expected = WindowSettings::Failures { threshold: 3, within_ms: 10_000 };
+    assert_eq!(slow("slow_window = { threshold = 3, within = '10s' }"), Some(expected));
+    let expected = WindowSettings::Consecutive { threshold: 2 };
+    assert_eq!(slow("slow_window = { kind = 'consecutive', threshold = 2 }"), Some(expected));
+    assert!(matches!(slow("slow_window.kind = 'cusum'"), Some(WindowSettings::Cusum(_))));
+}
+
+#[test]
+fn windows_are_as_large_as_people_ask_for() {
+    for text in ["[window]\nkind = 'time'\nspan = '60s'\nbuckets = 60", "window.threshold = 100"] {
+        assert_eq!(parse(text).complete().map(drop), Ok(()), "{text}");
+    }
+}
+
 fn any_duration() -> impl Strategy<Value = Option<Duration>> {
     proptest::option::of((0..100_000_000_u64).prop_map(Duration::from_millis))
 }
@@ -239,6 +326,7 @@ prop_compose! {
             kind: kind.map(|kind| WindowKind::ALL[kind]), threshold, within, size, span, buckets,
             failure_rate, slow_rate, min_calls, normal, broken,
             calls_per_false_trip: calls_per_false_trip.map(u64::from), sustained_for,
+            ..PartialWindow::default()
         }
     }
 }
@@ -252,12 +340,14 @@ prop_compose! {
         ],
         latch in any::<Option<bool>>(),
         window in any_window(),
+        slow_window in proptest::option::of(any_window()),
     ) -> PartialSettings {
         let [max_probes, probe_successes, probe_failures, jitter_permille] = numbers;
         let [open_for, max_open, relapse_within, probe_lease, ramp, slow_after, hung_after] = durations;
         PartialSettings {
             open_for, max_open, relapse_within, max_probes, probe_successes, probe_failures,
             probe_lease, ramp, jitter_permille, latch, slow_after, hung_after, window,
+            slow_window: slow_window.unwrap_or_default(), ..PartialSettings::default()
         }
     }
 }

@@ -15,6 +15,7 @@ use nanobreaker_core::Rate;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
 use serde::ser::SerializeMap;
 
+use crate::statuses::StatusSet;
 use crate::window::WindowKind;
 
 /// A value that a key can have.
@@ -79,6 +80,16 @@ macro_rules! whole_numbers {
 whole_numbers!(u32 u64);
 
 impl Value for bool {
+    fn read<'de, A: MapAccess<'de>>(_: usize, map: &mut A) -> Result<Option<Self>, A::Error> {
+        map.next_value()
+    }
+
+    fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry(key, self)
+    }
+}
+
+impl Value for StatusSet {
     fn read<'de, A: MapAccess<'de>>(_: usize, map: &mut A) -> Result<Option<Self>, A::Error> {
         map.next_value()
     }

@@ -1,13 +1,15 @@
 //! Replaces a breaker's settings while calls go on.
 
 use crate::breaker::opening::span_of;
+use crate::breaker::timing::Now;
 use crate::breaker::{Move, insist};
 use crate::state::{Left, Opening, State};
-use crate::sync::Raw;
-use crate::window::{Adjustable, Checked};
+use crate::window::{Adjustable, Checked, Lanes};
 use crate::{AdjustError, Breaker, Clock, Config, Observer, Phase, Settings};
 
-impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjustable<WORDS, SLOW>, C, O> {
+impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
+    Breaker<Adjustable<WORDS, SLOW, L>, C, O>
+{
     /// Puts other settings in place while calls go on. They take effect in one exchange, all at once:
     /// each other move comes before it or after it. Settings that are in place already, or that come to
     /// the same, change nothing.
@@ -42,7 +44,7 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn adjust(&self, settings: &Settings) -> Result<(), AdjustError> {
-        let checked = Adjustable::<WORDS, SLOW>::check(settings)?;
+        let checked = Adjustable::<WORDS, SLOW, L>::check(settings)?;
         // Given back when it is dropped, so also where the clock panics.
         let _turn = self.window.take_turn().ok_or(AdjustError::Busy)?;
         // Which cell is in force is known to whoever has the turn.
@@ -55,6 +57,11 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
         Ok(())
     }
 
+    /// Where its time windows count the good calls of many cores.
+    pub const fn lanes(&self) -> &L {
+        self.window.lanes()
+    }
+
     /// The limits for those who measure calls, in milliseconds, as they are in force in the generation of
     /// a call that is to begin: after how long a call is slow, and after how long without an answer it has
     /// failed; 0 is never.
@@ -63,28 +70,33 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
         insist(self.load(), |seen| self.window.read(&self.state, seen, |cell| cell.limits()))
     }
 
+    /// Whether [`limits_ms`](Self::limits_ms) has any limit: a load less than that.
+    #[inline]
+    pub fn has_limits(&self) -> bool {
+        self.window.measures(self.load())
+    }
+
     /// `state` under the new configuration, with its time carried over in milliseconds.
     fn adjusted(&self, state: State, config: &Config, checked: &Checked) -> Move {
-        let now = self.now();
+        let now = &self.now();
         let new = &checked.config;
         let adjusted = state.adjusted();
         match state.phase() {
-            Phase::Open => Move::open_until(adjusted, self.reopened(state, now, config, new)),
+            Phase::Open => Move::open_until(adjusted, self.reopened(state, now, config, new), now),
             Phase::HalfOpen => Move::to(adjusted.round_begun()),
             Phase::Recovering => {
                 let elapsed = self.elapsed(state, now, config).min(new.ramp_ms());
-                Move::recovering(adjusted, now.wrapping_sub(elapsed as Raw), new)
+                Move::recovering(adjusted, elapsed, now, new)
             }
             Phase::Closed if state.flag() => {
-                let elapsed = self.elapsed(state, now, config);
-                Move::closed(adjusted, now.wrapping_sub(elapsed as Raw), new)
+                Move::closed(adjusted, self.elapsed(state, now, config), now, new)
             }
             Phase::Closed | Phase::Isolated | Phase::Disabled => Move::to(adjusted),
         }
     }
 
     /// Open for what is left, within the new limits.
-    fn reopened(&self, state: State, now: Raw, config: &Config, new: &Config) -> Opening {
+    fn reopened(&self, state: State, now: &Now, config: &Config, new: &Config) -> Opening {
         let span = span_of(state, new);
         let left_ms = match self.left(state, now, config) {
             Left::Due => 0,
@@ -93,8 +105,8 @@ impl<const WORDS: usize, const SLOW: usize, C: Clock, O: Observer> Breaker<Adjus
         };
         let retry_at = match left_ms {
             // Rounded down: over, and not only soon.
-            0 => span.units(now),
-            ms => span.deadline(now, ms),
+            0 => span.units(now.ms),
+            ms => span.deadline(now.ms, ms),
         };
         Opening { retry_at, kind: state.kind(), again: state.flag() }
     }

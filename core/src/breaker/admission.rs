@@ -1,9 +1,10 @@
 //! May this call be made?
 
 use crate::breaker::opening::part_of;
+use crate::breaker::timing::Now;
 use crate::breaker::{Move, insist};
 use crate::state::{Left, Opening, State};
-use crate::sync::{Ordering, Raw, WIDE};
+use crate::sync::{Ordering, WIDE};
 use crate::token::Kind;
 use crate::window::Window;
 use crate::{Breaker, Cause, Clock, Config, Observer, Permit, Phase, Rejected, Token};
@@ -99,7 +100,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if state.phase() != Phase::Open || state.is_in_shadow() {
             return None;
         }
-        match self.left(state, self.now(), &self.config_in(state).ok()?) {
+        match self.left(state, &self.now(), &self.config_in(state).ok()?) {
             Left::Pending(ms) => Some(ms),
             Left::Due | Left::Beyond => None,
         }
@@ -122,13 +123,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             Phase::Isolated => Look::Reject(None),
             // The clock is read after the state was loaded: a deadline that a trip has just set is
             // then never further ahead than its span, unless the clock was set back.
-            Phase::Open => self.look_while_open(state, self.now(), config),
-            Phase::HalfOpen => self.look_while_half_open(state, self.now(), config),
-            Phase::Recovering => self.look_while_recovering(state, self.now(), config),
+            Phase::Open => self.look_while_open(state, &self.now(), config),
+            Phase::HalfOpen => self.look_while_half_open(state, &self.now(), config),
+            Phase::Recovering => self.look_while_recovering(state, &self.now(), config),
         }
     }
 
-    fn look_while_open(&self, state: State, now: Raw, config: &Config) -> Look {
+    fn look_while_open(&self, state: State, now: &Now, config: &Config) -> Look {
         let lease = config.lease();
         match self.left(state, now, config) {
             Left::Pending(ms) => Look::Reject(Some(ms)),
@@ -137,18 +138,18 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             Left::Beyond if !state.flag() => {
                 let span = config.open_span(state.streak());
                 let opening =
-                    Opening { retry_at: span.deadline(now, span.ms()), again: true, ..Opening::BY_STREAK };
-                Look::Again(Move::open_until(state, opening))
+                    Opening { retry_at: span.deadline(now.ms, span.ms()), again: true, ..Opening::BY_STREAK };
+                Look::Again(Move::open_until(state, opening, now))
             }
             Left::Due | Left::Beyond => {
-                let lease_ends = lease.deadline(now, lease.ms());
-                let next = Move::to(state.half_opened(lease_ends)).at(lease_ends);
+                let lease_ends = lease.deadline(now.ms, lease.ms());
+                let next = Move::to(state.half_opened(lease_ends)).at(lease_ends, now);
                 Look::Probe(next.because(Cause::OpenTimeOver))
             }
         }
     }
 
-    fn look_while_half_open(&self, state: State, now: Raw, config: &Config) -> Look {
+    fn look_while_half_open(&self, state: State, now: &Now, config: &Config) -> Look {
         let lease = config.lease();
         let left = match self.left(state, now, config) {
             Left::Pending(ms) => ms,
@@ -160,17 +161,17 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if state.in_flight() >= config.max_probes() {
             return Look::Reject(Some(left));
         }
-        let lease_ends = lease.deadline(now, lease.ms());
+        let lease_ends = lease.deadline(now.ms, lease.ms());
         let next = Move::to(state.probe_admitted(lease_ends));
         // Only the first probe into an empty round renews the lease.
-        Look::Probe(if state.in_flight() == 0 { next.at(lease_ends) } else { next })
+        Look::Probe(if state.in_flight() == 0 { next.at(lease_ends, now) } else { next })
     }
 
-    fn look_while_recovering(&self, state: State, now: Raw, config: &Config) -> Look {
+    fn look_while_recovering(&self, state: State, now: &Now, config: &Config) -> Look {
         let ramp_ms = config.ramp_ms();
         let elapsed = self.elapsed(state, now, config);
         if elapsed >= ramp_ms {
-            return Look::Again(Move::closed(state, now, config).because(Cause::RampOver));
+            return Look::Again(Move::closed(state, 0, now, config).because(Cause::RampOver));
         }
         // Relaxed: the calls only need different numbers.
         let number = self.sequence.step(Ordering::Relaxed) as u32;

@@ -27,7 +27,7 @@ use moving::Move;
 use core::{fmt, slice};
 
 use crate::state::State;
-use crate::sync::{Ordering, Raw, Word, const_unless_loom};
+use crate::sync::{Ordering, Word, const_unless_loom};
 use crate::window::{Call, Window, sweep, sweep_is_due};
 use crate::{Cause, Clock, Config, Observer, Phase, Snapshot, Transition};
 
@@ -179,6 +179,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// ```
     pub fn snapshot(&self) -> Snapshot {
         let (state, config) = insist(self.load(), |seen| Ok((seen, self.config_in(seen)?)));
+        let is_timed = matches!(state.phase(), Phase::Open | Phase::HalfOpen | Phase::Recovering);
         let half_open = state.phase() == Phase::HalfOpen;
         let count = |field: u8| if half_open { field } else { 0 };
         Snapshot {
@@ -186,28 +187,22 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             in_shadow: state.is_in_shadow(),
             generation: state.generation(),
             streak: state.streak(),
-            time_left_ms: self.time_left_ms(state, || self.now(), &config),
+            time_left_ms: if is_timed { self.time_left_ms(state, &self.now(), &config) } else { None },
             in_flight: count(state.in_flight()),
             succeeded: count(state.succeeded()),
             failed: count(state.failed()),
         }
     }
 
-    #[inline]
-    fn now(&self) -> Raw {
-        self.clock.now_ms() as Raw
-    }
-
     /// Every change of the state word is made here: one exchange, and where that was a transition the
     /// observer is told. Returns what the word holds instead where another move came first.
     fn step(&self, from: State, next: Move, config: &Config) -> Result<(), State> {
         let to = next.to;
-        let anchors = self.anchors_of(&next);
         // Release: a move that flips the cell publishes the cell; all others need none. They are exchanges,
         // too, so that who sees the bit later sees the cell. Relaxed: what is refused is looked at again.
         self.state.exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).map_err(State)?;
-        if let Some((before, anchor)) = anchors {
-            self.set_anchor(before, anchor);
+        if let Some(time) = next.time {
+            self.anchor(to, time);
         }
         if from.generation() != to.generation() && sweep_is_due(to.generation()) {
             let call = self.call(to);
@@ -225,9 +220,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if !O::LISTENS {
             return;
         }
-        let at_ms = self.clock.now_ms();
+        let (now, at_ms) = self.now_and_ms();
         let open_for_ms = match to.phase() {
-            Phase::Open => self.time_left_ms(to, || at_ms as Raw, config).unwrap_or(0),
+            Phase::Open => self.time_left_ms(to, &now, config).unwrap_or(0),
             _ => 0,
         };
         self.observer.transition(&Transition {

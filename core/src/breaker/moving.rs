@@ -1,5 +1,6 @@
 //! What a state becomes, and what goes with it.
 
+use crate::breaker::timing::{NewTime, Now};
 use crate::state::{Opening, State};
 use crate::sync::Raw;
 use crate::{Cause, Config};
@@ -10,8 +11,8 @@ pub(super) struct Move {
     pub(super) to: State,
     /// Why, where that is a transition.
     pub(super) cause: Option<Cause>,
-    /// The new state's whole time, where this move sets one.
-    pub(super) time: Option<Raw>,
+    /// The new state's time, where this move sets one.
+    pub(super) time: Option<NewTime>,
 }
 
 impl Move {
@@ -25,30 +26,30 @@ impl Move {
         Self { cause: Some(cause), ..self }
     }
 
-    /// The same with this time, which `to` holds the lower bits of.
-    pub(super) const fn at(self, time: Raw) -> Self {
-        Self { time: Some(time), ..self }
+    /// The same with this time, which `to` holds the lower bits of, set `now`.
+    pub(super) fn at(self, time: Raw, now: &Now) -> Self {
+        Self { time: Some(now.sets(time)), ..self }
     }
 
     /// Opens.
-    pub(super) const fn opened(state: State, opening: Opening) -> Self {
-        Self::to(state.opened(opening)).at(opening.retry_at)
+    pub(super) fn opened(state: State, opening: Opening, now: &Now) -> Self {
+        Self::to(state.opened(opening)).at(opening.retry_at, now)
     }
 
     /// An open state's move to another open time.
-    pub(super) const fn open_until(state: State, opening: Opening) -> Self {
-        Self::to(state.postponed(opening)).at(opening.retry_at)
+    pub(super) fn open_until(state: State, opening: Opening, now: &Now) -> Self {
+        Self::to(state.postponed(opening)).at(opening.retry_at, now)
     }
 
-    /// Healthy again since `since`, with a share of calls that grows from then on.
-    pub(super) const fn recovering(state: State, since: Raw, config: &Config) -> Self {
-        let since = config.ramp().units(since);
-        Self::to(state.recovering(since)).at(since)
+    /// Healthy again, with a share of calls that has been growing for `elapsed_ms`.
+    pub(super) fn recovering(state: State, elapsed_ms: u32, now: &Now, config: &Config) -> Self {
+        let since = config.ramp().units(now.ms.wrapping_sub(elapsed_ms as Raw));
+        Self::to(state.recovering(since)).at(since, now)
     }
 
-    /// Closed since `since`, after a trip.
-    pub(super) const fn closed(state: State, since: Raw, config: &Config) -> Self {
-        let since = config.relapse().units(since);
-        Self::to(state.closed(since)).at(since)
+    /// Closed for `elapsed_ms`, after a trip.
+    pub(super) fn closed(state: State, elapsed_ms: u32, now: &Now, config: &Config) -> Self {
+        let since = config.relapse().units(now.ms.wrapping_sub(elapsed_ms as Raw));
+        Self::to(state.closed(since)).at(since, now)
     }
 }

@@ -1,19 +1,20 @@
 //! For how long a breaker opens.
 
 use crate::breaker::Move;
+use crate::breaker::timing::Now;
 use crate::state::{Code, Opening, Span, State};
-use crate::sync::{Ordering, Raw};
+use crate::sync::Ordering;
 use crate::window::Window;
 use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// What `state` becomes when its window says trip or its probes failed: open for the backoff's
     /// time less jitter, or held by the latch.
-    pub(super) fn tripped(&self, state: State, now: Raw, cause: Cause, config: &Config) -> Move {
+    pub(super) fn tripped(&self, state: State, now: &Now, cause: Cause, config: &Config) -> Move {
         self.opened(state, now, cause, config, |streak| {
             let span = config.open_span(streak);
             Opening {
-                retry_at: span.deadline(now, self.jittered(span.ms(), now, config)),
+                retry_at: span.deadline(now.ms, self.jittered(span.ms(), now, config)),
                 ..Opening::BY_STREAK
             }
         })
@@ -23,7 +24,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub(super) fn opened(
         &self,
         state: State,
-        now: Raw,
+        now: &Now,
         cause: Cause,
         config: &Config,
         opening: impl FnOnce(u8) -> Opening,
@@ -35,18 +36,18 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             && state.flag()
             && self.elapsed(state, now, config) > config.relapse_within_ms();
         let streak = state.streak_after_trip(stayed_closed);
-        Move::opened(state.with_streak(streak), opening(streak)).because(cause)
+        Move::opened(state.with_streak(streak), opening(streak), now).because(cause)
     }
 
     /// `ms` less a random part of at most the configured jitter; never below 1.
-    fn jittered(&self, ms: u32, now: Raw, config: &Config) -> u32 {
+    fn jittered(&self, ms: u32, now: &Now, config: &Config) -> u32 {
         let most = config.jitter();
         if most == 0 {
             return ms;
         }
         // Relaxed: any value that was ever there will do.
         let seed = self.sequence.load(Ordering::Relaxed) as u32;
-        let random = (mixed(seed ^ now as u32) >> 16) as u16;
+        let random = (mixed(seed ^ now.ms as u32) >> 16) as u16;
         let part = part_of(most, random) as u16;
         ms.saturating_sub(part_of(ms, part)).max(1)
     }
@@ -69,8 +70,8 @@ pub(super) const fn longest(kind: Code, config: &Config) -> Span {
 }
 
 /// Open for `ms` from `now`, by request or by advice.
-pub(super) const fn open_for(ms: u32, now: Raw, kind: Code, config: &Config) -> Opening {
-    Opening { retry_at: longest(kind, config).deadline(now, ms), kind, again: false }
+pub(super) fn open_for(ms: u32, now: &Now, kind: Code, config: &Config) -> Opening {
+    Opening { retry_at: longest(kind, config).deadline(now.ms, ms), kind, again: false }
 }
 
 /// `value` × `fraction` / 2¹⁶, rounded down, without a product of 64 bits, which small chips lack.

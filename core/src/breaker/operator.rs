@@ -2,6 +2,7 @@
 
 use crate::breaker::Move;
 use crate::breaker::opening::{longest, open_for};
+use crate::breaker::timing::Now;
 use crate::state::{Code, Opening, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
@@ -13,7 +14,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub fn trip(&self) -> bool {
         self.step_by(|state, config| {
             let trips = lets_calls_pass(state);
-            trips.then(|| self.tripped(state, self.now(), Cause::TripRequested, config))
+            trips.then(|| self.tripped(state, &self.now(), Cause::TripRequested, config))
         })
     }
 
@@ -48,8 +49,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// now, if that is later. The streak stays as it is, and no latch holds. Returns whether anything
     /// changed.
     pub fn advise_ms(&self, ms: u64) -> bool {
-        self.open_for(ms, Code::OpenAdvised, |state, _, opening, _| {
-            state.judges_by_window().then(|| Move::opened(state, opening).because(Cause::Advised))
+        self.open_for(ms, Code::OpenAdvised, |state, now, opening, _| {
+            state.judges_by_window().then(|| Move::opened(state, opening, now).because(Cause::Advised))
         })
     }
 
@@ -59,16 +60,16 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         &self,
         ms: u64,
         kind: Code,
-        open: impl Fn(State, Raw, Opening, &Config) -> Option<Move>,
+        open: impl Fn(State, &Now, Opening, &Config) -> Option<Move>,
     ) -> bool {
         let ms = u32::try_from(ms).unwrap_or(u32::MAX).max(1);
         self.step_by(|state, config| {
-            let (now, ms) = (self.now(), ms.min(longest(kind, config).ms()));
+            let (now, ms) = (&self.now(), ms.min(longest(kind, config).ms()));
             let opening = open_for(ms, now, kind, config);
             open(state, now, opening, config).or_else(|| {
-                let left_ms = self.time_left_ms(state, || now, config)?;
+                let left_ms = self.time_left_ms(state, now, config)?;
                 let is_longer = state.phase() == Phase::Open && left_ms < ms;
-                is_longer.then(|| Move::open_until(state, opening))
+                is_longer.then(|| Move::open_until(state, opening, now))
             })
         })
     }
@@ -77,12 +78,12 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Returns whether anything changed.
     pub fn recover(&self) -> bool {
         self.step_by(|state, config| {
-            let now = self.now();
-            let is_pending = self.time_left_ms(state, || now, config).is_some_and(|ms| ms > 0);
+            let now = &self.now();
+            let is_pending = self.time_left_ms(state, now, config).is_some_and(|ms| ms > 0);
             // Rounded down: over, and not only soon.
-            let retry_at = config.asked_span().units(now);
+            let retry_at = config.asked_span().units(now.ms);
             let over = Opening { retry_at, kind: Code::OpenAsked, again: false };
-            (state.phase() == Phase::Open && is_pending).then(|| Move::open_until(state, over))
+            (state.phase() == Phase::Open && is_pending).then(|| Move::open_until(state, over, now))
         })
     }
 

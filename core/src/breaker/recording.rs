@@ -1,8 +1,8 @@
 //! How did the call end?
 
 use crate::breaker::Move;
+use crate::breaker::timing::Now;
 use crate::state::{Answer, Round, State};
-use crate::sync::Raw;
 use crate::token::Kind;
 use crate::window::{Verdict, Window};
 use crate::{Breaker, Cause, Clock, Config, Observer, Outcome, Phase, Recorded, Token};
@@ -25,6 +25,24 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     #[inline]
     fn take_in(&self, token: Token, outcome: Outcome) -> Recorded {
         let state = self.load();
+        if !W::RESTS {
+            return self.take_in_as(state, token, outcome);
+        }
+        let is_counted = state.is_healthy() && token == Token::new(state.generation(), Kind::Counted);
+        if outcome == Outcome::Success && is_counted && self.window.is_at_rest(state) {
+            return Recorded::Counted;
+        }
+        self.take_in_moved(state, token, outcome)
+    }
+
+    /// Kept out of the way of a success that changes nothing.
+    #[inline(never)]
+    fn take_in_moved(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
+        self.take_in_as(state, token, outcome)
+    }
+
+    #[inline]
+    fn take_in_as(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
         if state.generation() != token.generation() {
             Recorded::Stale
         } else if state.judges_by_window() {
@@ -53,7 +71,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     fn trip_in(&self, seen: State, cause: Cause) -> Recorded {
         self.step_by(|state, config| {
             let stands = state.generation() == seen.generation() && state.judges_by_window();
-            stands.then(|| self.tripped(state, self.now(), cause, config))
+            stands.then(|| self.tripped(state, &self.now(), cause, config))
         });
         // Where another call's failure tripped first, this one was among those judged.
         Recorded::Counted
@@ -79,7 +97,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let stepped = self.step_by(|state, config| {
             ended = (state.generation() == token.generation() && state.judges_by_window()).then_some(state);
             let is_due = state.generation() == token.generation() && state.phase() == Phase::HalfOpen;
-            is_due.then(|| self.after_answer(state, self.now(), answer, config))?
+            is_due.then(|| self.after_answer(state, &self.now(), answer, config))?
         });
         match ended {
             // The round ended well meanwhile: this call counts like any other.
@@ -91,18 +109,18 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     /// What the round becomes with one more answer; `None` where none was due.
-    fn after_answer(&self, state: State, now: Raw, answer: Answer, config: &Config) -> Option<Move> {
+    fn after_answer(&self, state: State, now: &Now, answer: Answer, config: &Config) -> Option<Move> {
         let lease = config.lease();
-        let lease_ends = lease.deadline(now, lease.ms());
+        let lease_ends = lease.deadline(now.ms, lease.ms());
         let (successes, failures) = (config.probe_successes(), config.probe_failures());
         Some(match state.answered(answer, successes, failures, lease_ends) {
             // Who gave up renews no lease.
             Round::GoesOn(state) if answer == Answer::Cancelled => Move::to(state),
-            Round::GoesOn(state) => Move::to(state).at(lease_ends),
+            Round::GoesOn(state) => Move::to(state).at(lease_ends, now),
             Round::Succeeded if config.ramp_ms() > 0 => {
-                Move::recovering(state, now, config).because(Cause::ProbesSucceeded)
+                Move::recovering(state, 0, now, config).because(Cause::ProbesSucceeded)
             }
-            Round::Succeeded => Move::closed(state, now, config).because(Cause::ProbesSucceeded),
+            Round::Succeeded => Move::closed(state, 0, now, config).because(Cause::ProbesSucceeded),
             Round::Failed => self.tripped(state, now, Cause::ProbesFailed, config),
             Round::SpentBefore => return None,
         })

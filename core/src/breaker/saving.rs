@@ -51,15 +51,17 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     fn restored(&self, state: State, saved: Saved, slept_ms: u32, config: &Config) -> Move {
-        let now = self.now();
+        let now = &self.now();
         let streak = saved.streak.min(MAX_STREAK);
         let state = state.in_shadow(saved.in_shadow);
         let restored = match saved.phase {
             Phase::Closed | Phase::Recovering if streak == 0 => Move::to(state.reset()),
-            Phase::Closed | Phase::Recovering => Move::closed(state.reset().with_streak(streak), now, config),
+            Phase::Closed | Phase::Recovering => {
+                Move::closed(state.reset().with_streak(streak), 0, now, config)
+            }
             Phase::Open | Phase::HalfOpen => {
                 let left_ms = saved.left_ms.saturating_sub(slept_ms).min(config.asked_span().ms());
-                Move::opened(state.with_streak(streak), open_for(left_ms, now, Code::OpenAsked, config))
+                Move::opened(state.with_streak(streak), open_for(left_ms, now, Code::OpenAsked, config), now)
             }
             Phase::Isolated => Move::to(state.isolated().with_streak(streak)),
             Phase::Disabled => Move::to(state.disabled().with_streak(streak)),

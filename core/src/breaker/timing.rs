@@ -1,24 +1,64 @@
 //! Reads the times that the state word holds.
 
-use crate::breaker::Move;
+use core::cell::Cell;
+
 use crate::breaker::opening::span_of;
-use crate::state::{Anchor, Left, State};
+use crate::state::{Anchor, Left, Span, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
 use crate::{Breaker, Clock, Config, Observer, Phase};
 
+/// A moment: what the clock shows, and the anchor as it stood before that was read.
+///
+/// In this order. A lease that is renewed a whole range later may leave the state as it was. Who stalled
+/// meanwhile with an earlier reading of the clock must neither take the younger anchor for it, and so
+/// find the lease over, nor store an older anchor in its place.
+pub(super) struct Now {
+    pub(super) ms: Raw,
+    anchor: Cell<Anchor>,
+}
+
+impl Now {
+    /// The time that a move sets now.
+    pub(super) fn sets(&self, whole: Raw) -> NewTime {
+        NewTime { whole, before: self.anchor.get() }
+    }
+}
+
+/// A whole time that a move sets, and the anchor in whose place its own goes.
+#[derive(Clone, Copy)]
+pub(super) struct NewTime {
+    whole: Raw,
+    before: Anchor,
+}
+
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
+    /// This moment. Ask after the state was loaded.
+    #[inline]
+    pub(super) fn now(&self) -> Now {
+        self.now_and_ms().0
+    }
+
+    /// The same, and the clock's whole reading.
+    #[inline]
+    pub(super) fn now_and_ms(&self) -> (Now, u64) {
+        // Relaxed: the anchor is believed only where it fits the state.
+        let anchor = Anchor(self.anchor.first_load(Ordering::Relaxed));
+        let ms = self.clock.now_ms();
+        (Now { ms: ms as Raw, anchor: Cell::new(anchor) }, ms)
+    }
+
     /// How long an open state stays open, or how long the probes in flight of a half-open one may still
     /// stay without an answer.
     #[inline]
-    pub(super) fn left(&self, state: State, now: Raw, config: &Config) -> Left {
+    pub(super) fn left(&self, state: State, now: &Now, config: &Config) -> Left {
         let span = span_of(state, config);
-        let time = self.whole_time(state, span.units(now));
-        let left = span.left(time, now);
+        let time = self.whole_time(state, now, span);
+        let left = span.left(time, now.ms);
         // A lease, and a time that was set anew already, are not moved again. So a reader whose clock is
         // a little behind finds them pending still, and one that is further behind finds them over.
         if left == Left::Beyond && (state.flag() || state.phase() == Phase::HalfOpen) {
-            match span.with_slack().left(time, now) {
+            match span.with_slack().left(time, now.ms) {
                 Left::Beyond => Left::Due,
                 left => left,
             }
@@ -28,63 +68,62 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     /// How long ago the ramp began, or the breaker closed: at most a millisecond more than its span.
-    pub(super) fn elapsed(&self, state: State, now: Raw, config: &Config) -> u32 {
+    pub(super) fn elapsed(&self, state: State, now: &Now, config: &Config) -> u32 {
         let span = span_of(state, config);
-        span.elapsed(self.whole_time(state, span.units(now)), now)
+        span.elapsed(self.whole_time(state, now, span), now.ms)
     }
 
     /// What is left at `now` until the phase's time is over; `None` in phases that no time ends.
-    pub(super) fn time_left_ms(
-        &self,
-        state: State,
-        now: impl FnOnce() -> Raw,
-        config: &Config,
-    ) -> Option<u32> {
+    pub(super) fn time_left_ms(&self, state: State, now: &Now, config: &Config) -> Option<u32> {
         match state.phase() {
             Phase::HalfOpen if state.in_flight() == 0 => None,
-            Phase::Open | Phase::HalfOpen => Some(self.left(state, now(), config).ms(span_of(state, config))),
-            Phase::Recovering => Some(config.ramp_ms().saturating_sub(self.elapsed(state, now(), config))),
+            Phase::Open | Phase::HalfOpen => Some(self.left(state, now, config).ms(span_of(state, config))),
+            Phase::Recovering => Some(config.ramp_ms().saturating_sub(self.elapsed(state, now, config))),
             Phase::Closed | Phase::Isolated | Phase::Disabled => None,
         }
     }
 
-    /// The time of `state` with its upper bits; `now` is in the time's unit.
-    fn whole_time(&self, state: State, now: Raw) -> Raw {
+    /// The time of `state` with its upper bits, in the unit of its span.
+    fn whole_time(&self, state: State, now: &Now, span: Span) -> Raw {
+        let units = span.units(now.ms);
         if state.needs_no_anchor() {
-            return state.time_nearest_to(now);
+            return state.time_nearest_to(units);
         }
-        // Relaxed: the anchor is believed only where it fits the state.
-        let anchor = Anchor(self.anchor.load(Ordering::Relaxed));
-        anchor.whole_time_of(state, now).unwrap_or_else(|| {
+        let before = now.anchor.get();
+        before.whole_time_of(state, units).unwrap_or_else(|| {
             // Who set the time stalled or died before it stored the anchor: stored for it, so that the
             // next reader, whenever it comes, knows this time from one a whole range later.
-            let time = state.time_nearest_to(now);
-            self.set_anchor(anchor, Anchor::of(state, time));
+            let time = state.time_nearest_to(units);
+            let made_up = Anchor::of(state, time);
+            if self.set_anchor(before, made_up) {
+                now.anchor.set(made_up);
+            }
             time
         })
     }
 
-    /// The anchor that a move is to set, and the one that stands there before the move.
-    pub(super) fn anchors_of(&self, next: &Move) -> Option<(Anchor, Anchor)> {
-        let time = next.time.filter(|_| !next.to.needs_no_anchor())?;
-        // Relaxed: see `whole_time`.
-        let before = Anchor(self.anchor.first_load(Ordering::Relaxed));
-        Some((before, Anchor::of(next.to, time)))
+    /// Stores the anchor of `state`, which a move has just made, where that has a new time.
+    #[inline]
+    pub(super) fn anchor(&self, state: State, time: NewTime) {
+        if !state.needs_no_anchor() {
+            self.set_anchor(time.before, Anchor::of(state, time.whole));
+        }
     }
 
     /// Puts `anchor` in the place of `before`. A thread that stalled until somebody stored another one
-    /// leaves that: it may be a later time's.
-    pub(super) fn set_anchor(&self, before: Anchor, anchor: Anchor) {
+    /// leaves that: it may be a later time's. Returns whether `anchor` stands there.
+    fn set_anchor(&self, before: Anchor, anchor: Anchor) -> bool {
         let (before, anchor) = (before.0, anchor.0);
         if before == anchor {
-            return;
+            return true;
         }
-        // Relaxed: see `whole_time`. A loop, since it may be refused without cause.
+        // Relaxed: see `now_and_ms`. A loop, since it may be refused without cause.
         loop {
             let (stored, refused) = (Ordering::Relaxed, Ordering::Relaxed);
             match self.anchor.exchange(before, anchor, stored, refused) {
+                Ok(()) => return true,
                 Err(now) if now == before => {}
-                _ => return,
+                Err(_) => return false,
             }
         }
     }

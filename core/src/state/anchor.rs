@@ -18,8 +18,8 @@
 //!
 //! Two limits. A narrow lease has 25 bits in both words together, so it comes round after
 //! 2²⁵ units: 9 hours for a lease of up to 15 ms, 12 days for one of 472 ms. And where a round of probes
-//! was idle for a whole round of its lease's bits, and the thread that admits the next probe stalls between
-//! its two stores, whoever comes in that moment may find the new lease over.
+//! was idle for a whole round of its lease's bits, and the thread that admits the next probe or takes an
+//! answer stalls between its two stores, whoever comes in that moment may find the new lease over.
 
 use super::tag::{CONTENT_BITS, content, tag, tagged};
 use super::{Code, Field, State};

@@ -20,14 +20,15 @@
 //! | a cell's numbers, the second look | relaxed | ordered by the above |
 
 use crate::settings::attempt;
-use crate::state::State;
+use crate::state::{State, content, tag};
 use crate::sync::{Flag, Held, Ordering, Word, const_unless_loom, fence};
 use crate::window::any::{AnyRule, Kind};
 use crate::window::call::Call;
 use crate::window::cell::{Cell, Checked};
 use crate::window::judge::{Judge, Rule, Verdict};
+use crate::window::lanes::{Lane, Lanes};
 use crate::window::slow::judge_both;
-use crate::window::tagged::{own_content, sweep};
+use crate::window::tagged::sweep;
 use crate::{Clock, Config, ConfigError, Outcome, Settings};
 
 /// Makes a breaker whose settings can be replaced while calls go on: see
@@ -35,7 +36,8 @@ use crate::{Clock, Config, ConfigError, Outcome, Settings};
 ///
 /// `WORDS` words hold the window, as in [`AnyWindow`](super::AnyWindow), and `SLOW` words the one for
 /// slow calls; 0 where there is never to be one. The configuration lies here too, so the breaker is
-/// given `()` in its place.
+/// given `()` in its place. `L` is where a [`Time`](super::Time) window counts good calls of many cores:
+/// see [`Lanes`].
 ///
 /// A success costs what the chosen window costs and a load more. Whatever reads the settings (a failure,
 /// a rejection, a probe, a transition) takes up to twelve loads more.
@@ -50,11 +52,12 @@ use crate::{Clock, Config, ConfigError, Outcome, Settings};
 /// # Ok::<(), nanobreaker_core::ConfigError>(())
 /// ```
 #[derive(Debug)]
-pub struct Adjustable<const WORDS: usize, const SLOW: usize = 0> {
+pub struct Adjustable<const WORDS: usize, const SLOW: usize = 0, L = ()> {
     cells: [Cell; 2],
     turn: Flag,
     failed: [Word; WORDS],
     slow: [Word; SLOW],
+    lanes: L,
 }
 
 impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
@@ -65,15 +68,39 @@ impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
         ///
         /// A [`ConfigError`] for the first setting outside its limits.
         pub const fn new(settings: &Settings) -> Result<Self, ConfigError> {
+            Ok(Self::of(&attempt!(Checked::new(settings, WORDS, SLOW)), ()))
+        }
+    }
+}
+
+impl<const WORDS: usize, const SLOW: usize, L> Adjustable<WORDS, SLOW, L> {
+    const_unless_loom! {
+        const fn of(checked: &Checked, lanes: L) -> Self {
             const { assert!(WORDS > 0, "a window takes at least one word") };
-            let checked = attempt!(Checked::new(settings, WORDS, SLOW));
-            Ok(Self {
-                cells: [Cell::new(&checked), Cell::new(&checked)],
+            Self {
+                cells: [Cell::new(checked), Cell::new(checked)],
                 turn: Flag::new(),
                 failed: Word::zeroes(),
                 slow: Word::zeroes(),
-            })
+                lanes,
+            }
         }
+    }
+}
+
+impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L> {
+    /// A window with these settings at first, whose time windows count good calls in `lanes`.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] for the first setting outside its limits.
+    pub fn with_lanes(settings: &Settings, lanes: L) -> Result<Self, ConfigError> {
+        Ok(Self::of(&Checked::new(settings, WORDS, SLOW)?, lanes))
+    }
+
+    /// Where time windows count the good calls of many cores.
+    pub(crate) const fn lanes(&self) -> &L {
+        &self.lanes
     }
 
     /// `settings` if each is within its limits.
@@ -99,6 +126,14 @@ impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
         other.store(checked);
     }
 
+    /// Whether there are limits for those who measure calls, in the generation of `seen`. Needs no second look:
+    /// it is one number, and where the settings have changed since the call's outcome is stale.
+    #[inline]
+    pub(crate) fn measures(&self, seen: State) -> bool {
+        fence(Ordering::Acquire);
+        self.cell(seen).measures()
+    }
+
     #[inline]
     fn cell(&self, state: State) -> &Cell {
         let [first, second] = &self.cells;
@@ -121,45 +156,40 @@ impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
         if now.generation() == seen.generation() { Ok(answer) } else { Err(now) }
     }
 
-    /// Whether a success changes nothing in the windows of this call's generation: nothing judges slow
-    /// calls, and the window is a failure ring or a sum that is 0. Needs no whole settings: were the
-    /// cell another one's meanwhile, the call would be stale, and that changes nothing either.
-    #[inline]
-    fn is_at_rest<C>(&self, call: &Call<'_, C>) -> bool {
-        const RING: u32 = Kind::Failures as u32;
-        const CUSUM: u32 = Kind::Cusum as u32;
-        // As before any reading of a cell. Without it a thread that sees the flip could find the kind of
-        // window that the cell held before, and a success would be lost.
-        fence(Ordering::Acquire);
-        match self.cell(call.state()).kinds() {
-            RING => true,
-            // Relaxed: see `CusumRule::count`.
-            CUSUM => {
-                self.failed.first().is_some_and(|word| own_content(word.load(Ordering::Relaxed), call) == 0)
-            }
-            _ => false,
-        }
-    }
-
     #[inline(never)]
     fn judge_by_rule<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         let Ok((failed, slow)) = self.read(call.state_word(), call.state(), Cell::rules) else {
             return Verdict::Stale;
         };
-        let count = |rule: Option<AnyRule>, words, bad| match rule {
-            Some(rule) => rule.count(words, bad, call),
-            None => Verdict::Holds,
-        };
         judge_both(
             outcome,
             slow.is_some(),
-            |bad| count(failed, &self.failed, bad),
-            |bad| count(slow, &self.slow, bad),
+            |bad| self.count(failed, &self.failed, Lane::failed, bad, call),
+            |bad| self.count(slow, &self.slow, Lane::slow, bad, call),
         )
+    }
+
+    /// Takes in one call by a rule that keeps what it knows in `words`, and in that part of each lane.
+    #[inline]
+    fn count<C: Clock>(
+        &self,
+        rule: Option<AnyRule>,
+        words: &[Word],
+        part: fn(&Lane) -> &[Word],
+        bad: bool,
+        call: &Call<'_, C>,
+    ) -> Verdict {
+        match (rule, self.lanes.own()) {
+            (None, _) => Verdict::Holds,
+            (Some(AnyRule::Time(rule)), Some(own)) => {
+                rule.count_in_lanes(words, part(own), self.lanes.all().iter().map(part), bad, call)
+            }
+            (Some(rule), _) => rule.count(words, bad, call),
+        }
     }
 }
 
-impl<const WORDS: usize, const SLOW: usize> Judge for Adjustable<WORDS, SLOW> {
+impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS, SLOW, L> {
     type Config = ();
 
     #[inline]
@@ -167,16 +197,40 @@ impl<const WORDS: usize, const SLOW: usize> Judge for Adjustable<WORDS, SLOW> {
         self.read(word, seen, Cell::config)
     }
 
+    const RESTS: bool = true;
+
+    /// It is where nothing judges slow calls, and the window is a failure ring or a sum that is 0. Needs no
+    /// whole settings: were the cell another one's meanwhile, the call would be stale, and that changes
+    /// nothing either.
+    #[inline]
+    fn is_at_rest(&self, seen: State) -> bool {
+        const RING: u32 = Kind::Failures as u32;
+        const CUSUM: u32 = Kind::Cusum as u32;
+        // As before any reading of a cell. Without it a thread that sees the flip could find the kind of
+        // window that the cell held before, and a success would be lost.
+        fence(Ordering::Acquire);
+        match self.cell(seen).kinds() {
+            RING => true,
+            CUSUM => self.failed.first().is_some_and(|word| {
+                // Relaxed: see `CusumRule::count`.
+                let value = word.load(Ordering::Relaxed);
+                tag(value) != seen.generation() || content(value) == 0
+            }),
+            _ => false,
+        }
+    }
+
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        if outcome == Outcome::Success && self.is_at_rest(call) {
-            return Verdict::Holds;
-        }
         self.judge_by_rule(outcome, call)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
         sweep(&self.failed, call);
         sweep(&self.slow, call);
+        for lane in self.lanes.all() {
+            sweep(lane.failed(), call);
+            sweep(lane.slow(), call);
+        }
     }
 }

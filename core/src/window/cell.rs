@@ -2,7 +2,7 @@
 //!
 //! | numbers | of |
 //! | ------- | -- |
-//! | 1 | the kind of the window, and above it that of the window for slow calls |
+//! | 1 | the kind of the window, above it that of the window for slow calls, and above that whether there are limits |
 //! | 2 | the limits for those who measure calls: slow after, hung after; 0 is never |
 //! | 4 + 4 | the two windows' rules |
 //! | 7 | the configuration |
@@ -17,6 +17,9 @@ const FAILED: usize = LIMITS + 2;
 const SLOW: usize = FAILED + PARTS;
 const CONFIG: usize = SLOW + PARTS;
 const NUMBERS: usize = CONFIG + Config::NUMBERS;
+
+/// Stands above the kinds where there are limits for those who measure calls.
+const MEASURES: u32 = 1 << 16;
 
 /// Settings that are within their limits, as a cell holds them.
 pub(crate) struct Checked {
@@ -39,7 +42,8 @@ impl Checked {
         };
         let config = attempt!(settings.opening.build());
         let limits = [or_never(settings.slow_after_ms), or_never(settings.hung_after_ms)];
-        let numbers = [failed.0 as u32 | (slow.0 as u32) << u8::BITS; NUMBERS];
+        let measures = if limits[0] != 0 || limits[1] != 0 { MEASURES } else { 0 };
+        let numbers = [failed.0 as u32 | (slow.0 as u32) << u8::BITS | measures; NUMBERS];
         let numbers = with(numbers, LIMITS, &limits);
         let numbers = with(numbers, FAILED, &failed.1);
         let numbers = with(numbers, SLOW, &slow.1);
@@ -91,8 +95,19 @@ impl Cell {
     /// The kind of the window, and above it that of the window for slow calls.
     #[inline]
     pub(super) fn kinds(&self) -> u32 {
-        let [kinds] = self.load(0);
-        kinds
+        self.first() & !MEASURES
+    }
+
+    /// Whether there are limits for those who measure calls.
+    #[inline]
+    pub(super) fn measures(&self) -> bool {
+        self.first() & MEASURES != 0
+    }
+
+    #[inline]
+    fn first(&self) -> u32 {
+        let [first] = self.load(0);
+        first
     }
 
     /// The limits for those who measure calls, in milliseconds: slow after, hung after; 0 is never.

@@ -35,6 +35,17 @@ pub(crate) trait Judge {
     /// breaker keeps. Where the settings have changed since: what the word holds now.
     fn config(&self, own: &Self::Config, word: &Word, seen: State) -> Result<Config, State>;
 
+    /// Whether [`is_at_rest`](Self::is_at_rest) is worth asking: where judging takes more than that.
+    const RESTS: bool = false;
+
+    /// Whether a success of the generation of `seen` changes nothing here. Asked before a [`Call`] is put
+    /// together, which would have to lie in memory.
+    #[inline]
+    fn is_at_rest(&self, seen: State) -> bool {
+        let _ = seen;
+        false
+    }
+
     /// Takes in one call's outcome: success, slow or failure.
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict;
 

@@ -11,8 +11,8 @@
 //!
 //! [`StripedTime`] is [`Time`] for many cores: a success writes to memory of its own stripe only.
 //! [`WithSlow`] sets a second window beside the first that judges slow calls. [`AnyWindow`] chooses
-//! at run time, and [`Adjustable`] can be replaced while calls go on. [`Fixed`] has its settings in its
-//! type, for firmware that counts bytes.
+//! at run time, and [`Adjustable`] can be replaced while calls go on, with [`Lanes`] for the time windows of
+//! many cores. [`Fixed`] has its settings in its type, for firmware that counts bytes.
 
 mod adjustable;
 mod any;
@@ -24,6 +24,7 @@ mod cusum;
 mod divisor;
 mod failures;
 mod judge;
+mod lanes;
 mod laps;
 mod logarithm;
 mod policy;
@@ -40,6 +41,7 @@ pub use calls::{Calls, calls_words};
 pub use consecutive::Consecutive;
 pub use cusum::Cusum;
 pub use failures::Failures;
+pub use lanes::{Lane, Lanes};
 pub use policy::{Custom, Policy};
 pub use preset::{Fixed, Preset};
 pub use slow::WithSlow;

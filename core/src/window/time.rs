@@ -298,14 +298,43 @@ impl TimeRule {
     }
 }
 
-impl Rule for TimeRule {
+/// The turn, the good calls and the bad ones, as they stand in a row of words.
+struct Words<'a> {
+    turn: &'a Word,
+    good: &'a [Word],
+    bad: &'a [Word],
+}
+
+impl TimeRule {
     /// The first word is the turn; behind it stand the good calls, then the bad ones.
     #[inline]
+    fn split(self, words: &[Word]) -> Option<Words<'_>> {
+        let (turn, rest) = words.split_first()?;
+        let (good, bad) = rest.split_at_checked(self.laps.buckets() as usize)?;
+        Some(Words { turn, good, bad })
+    }
+
+    /// As [`Rule::count`], with the good calls of this thread counted in `own`, one of `lanes`. Where a lane
+    /// has too few buckets they are counted in the words.
+    #[inline]
+    pub(super) fn count_in_lanes<'a, C: Clock>(
+        self,
+        words: &'a [Word],
+        own: &'a [Word],
+        lanes: impl Iterator<Item = &'a [Word]> + Clone,
+        bad: bool,
+        call: &Call<'_, C>,
+    ) -> Verdict {
+        let Some(Words { turn, good, bad: failed }) = self.split(words) else { return Verdict::Holds };
+        let own = if own.len() < self.laps.buckets() as usize { good } else { own };
+        self.enter(Rows { turn, own, good: iter::once(good).chain(lanes), bad: failed }, bad, call)
+    }
+}
+
+impl Rule for TimeRule {
+    #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let buckets = self.laps.buckets() as usize;
-        let Some((turn, rest)) = words.split_first() else { return Verdict::Holds };
-        let Some((good, rest)) = rest.split_at_checked(buckets) else { return Verdict::Holds };
-        let rows = Rows { turn, own: good, good: iter::once(good), bad: rest };
-        self.enter(rows, bad, call)
+        let Some(Words { turn, good, bad: failed }) = self.split(words) else { return Verdict::Holds };
+        self.enter(Rows { turn, own: good, good: iter::once(good), bad: failed }, bad, call)
     }
 }

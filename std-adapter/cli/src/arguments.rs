@@ -181,7 +181,8 @@ pub(crate) struct Logs {
     /// Only calls that began before this time
     #[arg(long, value_name = "TIME", value_parser = time)]
     to: Option<i64>,
-    /// Statuses that are failures [default: 0,500-599; of gRPC 2,4,8,13-15]
+    /// Statuses that are failures [default: as the configuration says, else 0,500-599; of gRPC
+    /// 2,4,8,13-15]
     #[arg(long, value_name = "SET")]
     failure_status: Option<Statuses>,
     /// Statuses that say nothing about the dependency's health
@@ -215,8 +216,8 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// How to read them.
-    pub(crate) fn reading(&self) -> Reading {
+    /// How to read them, for breakers whose settings say this of statuses.
+    pub(crate) fn reading(&self, declared: nanobreaker::Statuses) -> Reading {
         Reading {
             format: self.format,
             ts_field: self.ts_field.clone(),
@@ -240,6 +241,7 @@ impl Logs {
                 failure: self.failure_status.clone(),
                 ignored: self.ignored_status.clone(),
                 cancelled: self.cancelled_status.clone(),
+                declared,
             },
         }
     }

@@ -41,7 +41,7 @@ impl Site {
     }
 
     fn breaker(&self, name: &str) -> SharedBreaker {
-        let builder = SharedBreaker::builder().name(name);
+        let builder = SharedBreaker::builder().name(name).open_for(Duration::from_secs(10));
         self.monitor.watch(builder.build().unwrap())
     }
 

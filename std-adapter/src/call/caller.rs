@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use nanobreaker_core::window::Window;
-use nanobreaker_core::{Breaker, Clock, Observer, Outcome, Token};
+use nanobreaker_core::{Breaker, Clock, Observer, Outcome};
 
 use crate::call::classifier::{ByBorrowed, ByResult, Classifier};
 use crate::call::guarded::Guarded;
-use crate::call::held::{Admitted, Stage, allow, end_without_answer, settle};
+use crate::call::held::{Admitted, Stage, allow, settle};
 use crate::call::limits::Limits;
-use crate::call::probing;
+use crate::call::running;
 #[cfg(feature = "tokio")]
 use crate::call::timed::Timed;
 use crate::error::CallError;
@@ -146,7 +146,8 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
     ///
     /// [`CallError::Rejected`] if the call must not be made, [`CallError::Failed`] with the call's own
     /// error.
-    #[inline]
+    // Always inline: its result would have to be written to memory, and read back from there.
+    #[inline(always)]
     pub fn call<T, E>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>>
     where
         K: Classifier<T, E>,
@@ -155,18 +156,10 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
         let token = match allow(breaker) {
             Ok(Admitted::Counted(token)) => token,
             Ok(Admitted::WithinProbe) => return call().map_err(CallError::Failed),
-            Err(rejected) => return Err(CallError::Rejected(rejected)),
+            Err(rejection) => return Err(CallError::Rejected(rejection)),
         };
-        let mut running = Running { breaker, limits, token, started_ms: 0, stage: Stage::Waits };
-        if limits.measure() {
-            running.started_ms = breaker.clock().now_ms() as u32;
-        }
-        running.stage = Stage::Runs;
-        let result = if token.is_probe() { probing::run(probing::address(breaker), call) } else { call() };
-        running.stage = Stage::Waits;
-        let outcome = self.classifier.classify(&result);
-        let started_ms = running.started_ms;
-        std::mem::forget(running);
+        let (result, started_ms) = running::run(breaker, limits, token, call);
+        let outcome = running::judge(breaker, token, || self.classifier.classify(&result));
         if limits.are_none() {
             breaker.record(token, outcome);
         } else {
@@ -193,23 +186,6 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
     {
         let classifier = ByBorrowed(&self.classifier);
         Guarded::new(self.breaker, self.limits, classifier, call)
-    }
-}
-
-/// Spends a blocking call's permit where the caller's code panics.
-struct Running<'a, W: Window, C: Clock, O: Observer> {
-    breaker: &'a Breaker<W, C, O>,
-    limits: Limits,
-    token: Token,
-    started_ms: u32,
-    stage: Stage,
-}
-
-impl<W: Window, C: Clock, O: Observer> Drop for Running<'_, W, C, O> {
-    #[inline]
-    fn drop(&mut self) {
-        let Self { breaker, limits, token, started_ms, stage } = *self;
-        end_without_answer(breaker, token, limits, started_ms, stage);
     }
 }
 

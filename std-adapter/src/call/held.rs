@@ -6,6 +6,8 @@ use std::task::Context;
 #[cfg(feature = "tower-http")]
 use std::task::Poll;
 use std::thread;
+#[cfg(feature = "tower-http")]
+use std::time::Duration;
 
 #[cfg(feature = "tower-http")]
 use nanobreaker_core::Phase;
@@ -17,11 +19,17 @@ use crate::call::CallExt;
 use crate::call::Handle;
 use crate::call::limits::{Hung, Limits};
 use crate::call::probing;
+#[cfg(feature = "tower")]
+use crate::call::running;
 #[cfg(feature = "tower-http")]
 use crate::call::silence::Silence;
+use crate::rejection::Rejection;
 
 /// How far a call is.
+///
+/// A word wide: see [`Held`].
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
 pub(super) enum Stage {
     /// The breaker has not been asked.
     Idle,
@@ -41,34 +49,87 @@ pub(super) enum Stage {
 
 /// A call under way. `B` is what holds the breaker meanwhile.
 ///
-/// Each field is written and read in one piece. What is written in pieces and read back as a whole can't be
-/// forwarded from the store to the load, and costs a processor more than all the rest of a call.
+/// Each field is a word, written and read in one piece, and there are no gaps that would be copied along. What
+/// is written in pieces and read back as a whole can't be forwarded from the store to the load, and costs a
+/// processor more than all the rest of a call.
 #[cfg_attr(not(feature = "tower"), expect(unreachable_pub))]
 pub struct Held<B: CallExt> {
     breaker: B,
     limits: Limits,
-    /// The token's bits, while the permit is not spent.
-    token: u32,
-    started_ms: u32,
+    ticket: Ticket,
     stage: Stage,
+}
+
+/// The token's bits, while the permit is not spent, and above them when the call started.
+#[derive(Clone, Copy)]
+struct Ticket(u64);
+
+impl Ticket {
+    #[inline]
+    fn new(token: Token) -> Self {
+        Self(token.to_bits().into())
+    }
+
+    #[inline]
+    const fn starting_at(self, ms: u32) -> Self {
+        Self(self.0 as u32 as u64 | (ms as u64) << 32)
+    }
+
+    #[inline]
+    const fn token(self) -> Token {
+        Token::from_bits(self.0 as u32)
+    }
+
+    #[inline]
+    const fn started_ms(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
 }
 
 impl<B: CallExt> Held<B> {
     /// A call that has not been asked for, to stand where the call will.
     #[inline]
     pub(super) const fn idle(breaker: B, limits: Limits) -> Self {
-        Self { breaker, limits, token: 0, started_ms: 0, stage: Stage::Idle }
+        Self { breaker, limits, ticket: Ticket(0), stage: Stage::Idle }
     }
 
     /// Asks the breaker. Only a call that was admitted holds it: a rejection writes nothing.
     #[cfg(feature = "tower")]
-    #[inline]
-    pub(crate) fn admit<H: Handle<Held = B>>(breaker: &H) -> Result<Self, Rejected> {
+    pub(crate) fn admit<H: Handle<Held = B>>(breaker: &H) -> Result<Self, Rejection> {
         let caller = breaker.calls();
         let (admitted, limits) = (allow(caller.breaker())?, caller.limits());
         let mut held = Self::idle(breaker.hold(), limits);
         held.begin(admitted);
         Ok(held)
+    }
+
+    /// Asks the breaker, and starts the call if it may be made. Goes on with what that answered and the permit,
+    /// or with why it may not.
+    ///
+    /// Two ways on instead of one result: a result of this and that would be moved in pieces, see [`Held`].
+    #[cfg(feature = "tower")]
+    #[inline(always)]
+    pub(crate) fn start<H: Handle<Held = B>, S, T>(
+        breaker: &H,
+        start: impl FnOnce() -> S,
+        started: impl FnOnce(S, Self) -> T,
+        rejected: impl FnOnce(Rejection) -> T,
+    ) -> T {
+        let caller = breaker.calls();
+        let (asked, limits) = (caller.breaker(), caller.limits());
+        match allow(asked) {
+            Ok(Admitted::Counted(token)) => {
+                let (answer, started_ms) = running::run(asked, limits, token, start);
+                let ticket = Ticket::new(token).starting_at(started_ms);
+                started(answer, Self { breaker: breaker.hold(), limits, ticket, stage: Stage::Waits })
+            }
+            Ok(Admitted::WithinProbe) => {
+                let answer = start();
+                let (breaker, ticket, stage) = (breaker.hold(), Ticket(0), Stage::Spent);
+                started(answer, Self { breaker, limits, ticket, stage })
+            }
+            Err(rejection) => rejected(rejection),
+        }
     }
 
     #[inline]
@@ -78,7 +139,7 @@ impl<B: CallExt> Held<B> {
 
     /// Asks the breaker, which has not been asked.
     #[inline]
-    pub(super) fn ask(&mut self) -> Result<(), Rejected> {
+    pub(super) fn ask(&mut self) -> Result<(), Rejection> {
         // Whatever happens, it is not asked again.
         self.stage = Stage::Spent;
         let admitted = allow(self.breaker.calls().breaker())?;
@@ -92,11 +153,26 @@ impl<B: CallExt> Held<B> {
             self.stage = Stage::Spent;
             return;
         };
-        self.token = token.to_bits();
+        self.ticket = Ticket::new(token);
         self.stage = Stage::Waits;
         // Not before the token is guarded: the clock may be anyone's code.
         if self.limits.measure() {
-            self.started_ms = self.breaker.calls().breaker().clock().now_ms() as u32;
+            self.ticket = self.ticket.starting_at(now_ms(self.breaker.calls().breaker()));
+        }
+    }
+
+    /// Whether what it was admitted for is still to come: its generation is not over.
+    #[cfg(all(feature = "tower", feature = "tokio"))]
+    pub(crate) fn is_current(&self) -> bool {
+        let generation = self.breaker.calls().breaker().snapshot().generation;
+        self.stage == Stage::Waits && self.ticket.token().generation() == generation
+    }
+
+    /// The call starts now: it was admitted before.
+    #[cfg(all(feature = "tower", feature = "tokio"))]
+    pub(crate) fn starts(&mut self) {
+        if self.limits.measure() {
+            self.ticket = self.ticket.starting_at(now_ms(self.breaker.calls().breaker()));
         }
     }
 
@@ -108,7 +184,7 @@ impl<B: CallExt> Held<B> {
             return code();
         }
         self.stage = Stage::Runs;
-        let answer = if Token::from_bits(self.token).is_probe() {
+        let answer = if self.ticket.token().is_probe() {
             let breaker = probing::address(self.breaker.calls().breaker());
             probing::run(breaker, code)
         } else {
@@ -134,12 +210,12 @@ impl<B: CallExt> Held<B> {
         if stage == Stage::Spent {
             return;
         }
-        let token = Token::from_bits(self.token);
+        let token = self.ticket.token();
         let breaker = self.breaker.calls().breaker();
         if self.limits.are_none() {
             breaker.record(token, outcome);
         } else {
-            settle(breaker, token, self.limits, self.started_ms, stage, outcome);
+            settle(breaker, token, self.limits, self.ticket.started_ms(), stage, outcome);
         }
     }
 }
@@ -148,9 +224,9 @@ impl<B: CallExt> Drop for Held<B> {
     #[inline]
     fn drop(&mut self) {
         if !matches!(self.stage, Stage::Idle | Stage::Spent) {
-            let token = Token::from_bits(self.token);
+            let token = self.ticket.token();
             let breaker = self.breaker.calls().breaker();
-            end_without_answer(breaker, token, self.limits, self.started_ms, self.stage);
+            end_without_answer(breaker, token, self.limits, self.ticket.started_ms(), self.stage);
         }
     }
 }
@@ -158,11 +234,25 @@ impl<B: CallExt> Drop for Held<B> {
 /// For answers that come in parts.
 #[cfg(feature = "tower-http")]
 impl<B: CallExt> Held<B> {
+    /// The breaker's address and its generation, if a failure now counts beside others of one request: that
+    /// of a probe always counts, since its round waits for it.
+    pub(crate) fn window(&self) -> Option<(usize, u16)> {
+        let breaker = self.breaker.calls().breaker();
+        let snapshot = breaker.snapshot();
+        (snapshot.phase != Phase::HalfOpen).then(|| (probing::address(breaker), snapshot.generation))
+    }
+
+    /// The dependency asks to be left alone for so long.
+    pub(crate) fn open_for(&self, asked: Duration) {
+        let ms = u64::try_from(asked.as_millis()).unwrap_or(u64::MAX);
+        self.breaker.calls().breaker().trip_for_ms(ms);
+    }
+
     /// The answer begins: whether it is slow is decided here, however long the rest takes.
     pub(crate) fn answer_begins(&mut self) {
         if self.stage != Stage::Spent {
             let breaker = self.breaker.calls().breaker();
-            let is_slow = is_slow(breaker, self.limits, self.started_ms, self.stage);
+            let is_slow = is_slow(breaker, self.limits, self.ticket.started_ms(), self.stage);
             self.stage = if is_slow { Stage::Slow } else { Stage::Fine };
         }
     }
@@ -170,7 +260,7 @@ impl<B: CallExt> Held<B> {
     /// The answer began well: a probe has succeeded by that, however long the rest takes. Where that
     /// closed the breaker, the rest counts as that of any other call.
     pub(crate) fn begins_well(&mut self) {
-        if self.stage == Stage::Spent || !Token::from_bits(self.token).is_probe() {
+        if self.stage == Stage::Spent || !self.ticket.token().is_probe() {
             return;
         }
         self.spend(Outcome::Success);
@@ -184,7 +274,7 @@ impl<B: CallExt> Held<B> {
                 breaker.record(token, Outcome::Cancelled);
             }
             Ok(token) => {
-                self.token = token.to_bits();
+                self.ticket = Ticket::new(token);
                 self.stage = Stage::Fine;
             }
             Err(_) => {}
@@ -216,16 +306,38 @@ pub(super) enum Admitted {
     WithinProbe,
 }
 
-/// Asks the breaker.
-#[inline]
+/// Asks the breaker. Always inline: its answer would have to be written to memory, and read back from there.
+#[inline(always)]
 pub(super) fn allow<W: Window, C: Clock, O: Observer>(
     breaker: &Breaker<W, C, O>,
-) -> Result<Admitted, Rejected> {
+) -> Result<Admitted, Rejection> {
     match breaker.allow_token() {
         Ok(token) => Ok(Admitted::Counted(token)),
-        Err(_) if probing::is_running(probing::address(breaker)) => Ok(Admitted::WithinProbe),
-        Err(rejected) => Err(rejected),
+        // Put together anew here: were the answer passed on as it is, the healthy path's would have to lie in
+        // memory, too.
+        Err(rejected) => match refuse(breaker, rejected) {
+            Some(rejection) => Err(rejection),
+            None => Ok(Admitted::WithinProbe),
+        },
     }
+}
+
+/// A rejection, unless a probe of the same breaker makes this call.
+#[cold]
+#[inline(never)]
+fn refuse<W: Window, C: Clock, O: Observer>(
+    breaker: &Breaker<W, C, O>,
+    rejected: Rejected,
+) -> Option<Rejection> {
+    let is_within_probe = probing::is_running(probing::address(breaker));
+    (!is_within_probe).then(|| Rejection::by(breaker, rejected))
+}
+
+/// The breaker's clock now, for calls that are measured.
+#[cold]
+#[inline(never)]
+pub(super) fn now_ms<W: Window, C: Clock, O: Observer>(breaker: &Breaker<W, C, O>) -> u32 {
+    breaker.clock().now_ms() as u32
 }
 
 /// Whether a call takes too long, by now or by when its answer began.

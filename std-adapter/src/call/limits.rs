@@ -23,7 +23,7 @@ fn number(ms: u128) -> u64 {
 }
 
 impl Limits {
-    pub(super) const NONE: Self = Self(0);
+    pub(crate) const NONE: Self = Self(0);
 
     /// From what a breaker keeps: slow after and hung after, in milliseconds; 0 is never.
     #[inline]

@@ -6,6 +6,7 @@ mod guarded;
 mod held;
 mod limits;
 mod probing;
+mod running;
 #[cfg(feature = "tower-http")]
 mod silence;
 #[cfg(feature = "tokio")]
@@ -74,7 +75,7 @@ pub trait CallExt {
     ///
     /// [`CallError::Rejected`] if the call must not be made, [`CallError::Failed`] with the call's own
     /// error.
-    #[inline]
+    #[inline(always)]
     fn call<T, E>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
         self.calls().call(call)
     }

@@ -17,7 +17,7 @@ fn clock() -> &'static ManualClock {
 
 fn watched(monitor: &Monitor, name: &str) -> SharedBreaker {
     let builder = SharedBreaker::builder().clock(clock()).name(name);
-    let builder = builder.failures(3, Duration::from_secs(10));
+    let builder = builder.failures(3, Duration::from_secs(10)).probe_successes(1);
     monitor.watch(builder.build().unwrap())
 }
 
@@ -278,7 +278,8 @@ mod traced {
         let mut generation = 0;
         ::tracing::subscriber::with_default(heard.clone(), || {
             let builder = SharedBreaker::builder().traced().name("pay").clock(clock());
-            let breaker = builder.consecutive(1).build().unwrap();
+            let builder = builder.consecutive(1).open_for(Duration::from_secs(10)).probe_successes(1);
+            let breaker = builder.build().unwrap();
             generation = breaker.snapshot().generation + 1;
             breaker.allow().unwrap().failure();
             clock().advance(10_000);

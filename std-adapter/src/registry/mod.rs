@@ -93,7 +93,7 @@ pub struct RegistryBuilder<K> {
 }
 
 impl<K> RegistryBuilder<K> {
-    /// The most breakers that are kept, at least 1; 10,000 unless set. Each takes about 1.5 KB.
+    /// The most breakers that are kept, at least 1; 10,000 unless set. Each takes about 2.5 KB.
     pub fn max_breakers(mut self, most: usize) -> Self {
         self.max_breakers = most.max(1);
         self

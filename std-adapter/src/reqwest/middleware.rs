@@ -13,9 +13,13 @@ use url::{Position, Url};
 use nanobreaker_core::{ConfigError, Outcome, Phase};
 use nanobreaker_settings::millis;
 
-use super::judge::{by_table, retry_after};
+#[cfg(feature = "settings")]
+use super::judge::by_statuses;
+use super::judge::by_table;
 use super::rejection::refused;
+use crate::asked::retry_after;
 use crate::call::{CallExt, Handle};
+use crate::counted::Counted;
 use crate::error::CallError;
 use crate::registry::Registry;
 use crate::shared::{BreakerRef, PinnedBreaker, SharedBreaker, SharedBreakerBuilder};
@@ -33,6 +37,7 @@ type Classify = dyn Fn(&Result<Response>) -> Outcome + Send + Sync;
 pub struct BreakerMiddleware {
     breakers: Arc<Breakers>,
     classify: Arc<Classify>,
+    heeds_retry_after: bool,
 }
 
 #[derive(Debug)]
@@ -97,17 +102,40 @@ impl BreakerMiddleware {
     }
 
     fn new(breakers: Breakers) -> Self {
-        Self { breakers: Arc::new(breakers), classify: Arc::new(by_table) }
+        Self { breakers: Arc::new(breakers), classify: Arc::new(by_table), heeds_retry_after: true }
     }
 
     /// Judges each request by what `classifier` makes of its result. `Retry-After` is heeded as
-    /// before.
+    /// before, unless the classifier [ignores](Outcome::Ignored) the response.
     pub fn classify(
         mut self,
         classifier: impl Fn(&Result<Response>) -> Outcome + Send + Sync + 'static,
     ) -> Self {
         self.classify = Arc::new(classifier);
         self
+    }
+
+    /// Leaves `Retry-After` to others.
+    pub const fn ignore_retry_after(mut self) -> Self {
+        self.heeds_retry_after = false;
+        self
+    }
+
+    /// Judges each request by the statuses that the settings of a file name. Where they name no failures
+    /// of HTTP, the [module's](crate::reqwest) table holds for all but the ignored ones.
+    ///
+    /// ```
+    /// use nanobreaker::{PartialSettings, SharedBreaker, reqwest::BreakerMiddleware};
+    ///
+    /// let file: PartialSettings = toml::from_str("failure_status = ['5xx', 429]\nignore_status = [404]")?;
+    /// let breaker = SharedBreaker::builder().settings(&file)?.build()?;
+    /// let breakers = BreakerMiddleware::single(breaker).statuses(file.statuses());
+    /// # drop(breakers);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "settings")]
+    pub fn statuses(self, statuses: nanobreaker_settings::Statuses) -> Self {
+        self.classify(move |result| by_statuses(&statuses, result))
     }
 
     /// The breaker of a host that requests were made to; the one breaker, if there is but one.
@@ -131,7 +159,11 @@ impl BreakerMiddleware {
 
 impl Clone for BreakerMiddleware {
     fn clone(&self) -> Self {
-        Self { breakers: Arc::clone(&self.breakers), classify: Arc::clone(&self.classify) }
+        Self {
+            breakers: Arc::clone(&self.breakers),
+            classify: Arc::clone(&self.classify),
+            heeds_retry_after: self.heeds_retry_after,
+        }
     }
 }
 
@@ -141,44 +173,21 @@ impl fmt::Debug for BreakerMiddleware {
     }
 }
 
-/// In a request's extensions, which all its attempts share: its failure counts already.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Counted {
-    /// The breaker's address, which stands for its identity while the request holds it.
-    breaker: usize,
-    generation: u16,
-}
-
-/// An answer, whatever it is, and how it was judged.
+/// An answer, whatever it is, how it was judged, and what that counts as.
 struct Answer {
     result: Result<Response>,
     outcome: Outcome,
+    counts_as: Outcome,
 }
 
-impl BreakerMiddleware {
-    /// Judges an attempt. A failure in a window that has one of the same request is ignored; a probe's
-    /// is not, since its round waits for it.
-    fn judge(
-        &self,
-        breaker: PinnedBreaker,
-        result: &Result<Response>,
-        extensions: &mut Extensions,
-    ) -> Outcome {
-        let outcome = (self.classify)(result);
-        if outcome != Outcome::Failure {
-            return outcome;
-        }
+/// What the attempts of one request share. A failure in a window that has one of the same request is
+/// ignored; a probe's is not, since its round waits for it.
+fn count(breaker: PinnedBreaker, outcome: Outcome, extensions: &mut Extensions) -> Outcome {
+    extensions.get_or_insert_default::<Counted>().outcome(outcome, || {
         let snapshot = breaker.snapshot();
-        if snapshot.phase == Phase::HalfOpen {
-            return outcome;
-        }
-        let counted =
-            Counted { breaker: std::ptr::from_ref(&*breaker).addr(), generation: snapshot.generation };
-        match extensions.insert(counted) {
-            Some(before) if before == counted => Outcome::Ignored,
-            _ => Outcome::Failure,
-        }
-    }
+        let address = std::ptr::from_ref(&*breaker).addr();
+        (snapshot.phase != Phase::HalfOpen).then_some((address, snapshot.generation))
+    })
 }
 
 #[async_trait::async_trait]
@@ -192,20 +201,25 @@ impl Middleware for BreakerMiddleware {
         let breaker = self.breakers.of(request.url()).map_err(Error::middleware)?;
         let call = async {
             let result = next.run(request, extensions).await;
-            let outcome = self.judge(breaker, &result, extensions);
-            Ok(Answer { result, outcome })
+            let outcome = (self.classify)(&result);
+            let counts_as = count(breaker, outcome, extensions);
+            Ok(Answer { result, outcome, counts_as })
         };
         let caller = breaker.calls().classify(|answer| match answer {
-            Ok(Answer { outcome, .. }) => *outcome,
+            Ok(Answer { counts_as, .. }) => *counts_as,
             Err(never) => match *never {},
         });
-        let result = match caller.call_async::<_, Infallible, _>(call).await {
-            Ok(answer) => answer.result,
+        let Answer { result, outcome, .. } = match caller.call_async::<_, Infallible, _>(call).await {
+            Ok(answer) => answer,
             Err(CallError::Failed(never)) => match never {},
             Err(why) => return Err(refused(why)),
         };
         // After the outcome was recorded, which may have opened the breaker for longer.
-        if let Some(wait) = result.as_ref().ok().and_then(retry_after) {
+        if self.heeds_retry_after
+            && outcome != Outcome::Ignored
+            && let Ok(response) = &result
+            && let Some(wait) = retry_after(response.status(), response.headers())
+        {
             breaker.trip_for_ms(millis(wait));
         }
         result

@@ -25,12 +25,13 @@
 //! | rejected by another breaker further in | ignored |
 //! | any other middleware's error from further in | failure |
 //!
-//! [`BreakerMiddleware::classify`] judges otherwise. A request is judged when the head of its
+//! [`BreakerMiddleware::classify`] judges otherwise, and [`BreakerMiddleware::statuses`] as a file says. A request is judged when the head of its
 //! response is there: timeouts and breaks while its body is read come after that.
 //!
 //! A response with status 429 or 5xx that says `Retry-After`, in seconds or as a date, opens the
-//! breaker for that long, at most for its [`max_open`](crate::SharedBreakerBuilder::max_open): by
-//! default its open time. Where that is over before the breaker would let calls pass by itself, it
+//! breaker for that long, at most for its [`max_open`](crate::SharedBreakerBuilder::max_open): five
+//! seconds unless set. Not so where a classifier ignores the response, nor after
+//! [`BreakerMiddleware::ignore_retry_after`]. Where that is over before the breaker would let calls pass by itself, it
 //! changes nothing.
 //!
 //! # Beside reqwest-retry

@@ -106,6 +106,13 @@ impl SharedBreaker {
     }
 }
 
+/// Kept out of the way of breakers without limits.
+#[cold]
+#[inline(never)]
+fn limits_of(breaker: &Guarded) -> Limits {
+    Limits::new(breaker.limits_ms())
+}
+
 macro_rules! calls {
     ($($handle:ty),*) => {
         $(impl CallExt for $handle {
@@ -116,7 +123,8 @@ macro_rules! calls {
             #[inline]
             fn calls(&self) -> Caller<'_, SharedWindow, SharedClock, Listeners> {
                 let breaker = &self.pinned().slot.breaker;
-                Caller::heeding(breaker, Limits::new(breaker.limits_ms()))
+                let limits = if breaker.has_limits() { limits_of(breaker) } else { Limits::NONE };
+                Caller::heeding(breaker, limits)
             }
         }
 

@@ -1,5 +1,6 @@
 //! Who is told of what a shared breaker does.
 
+use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(feature = "monitor")]
@@ -12,6 +13,7 @@ use nanobreaker_core::{Observer, Transition};
 #[cfg(feature = "monitor")]
 use nanobreaker_core::{Outcome, Recorded, Rejected, Token};
 
+use crate::rejection::Nameplate;
 #[cfg(feature = "monitor")]
 use crate::watch::{Meter, Watch};
 
@@ -20,8 +22,8 @@ pub(super) type Listener = Box<dyn Fn(&Transition) + Send + Sync>;
 /// Those who want to be told of a breaker's transitions.
 ///
 /// Each is told, whatever the others do: a panic of one ends there, after the panic hook has reported it.
-#[derive(Default)]
 pub struct Listeners {
+    plate: &'static Nameplate,
     told: RwLock<Told>,
     /// Whether calls are counted. Beside the rest, since each call asks.
     #[cfg(feature = "monitor")]
@@ -50,8 +52,22 @@ impl Told {
 }
 
 impl Listeners {
-    /// Puts others in place of those who were told; these are dropped, outside of the lock.
-    pub(super) fn replace(&self, told: Told) {
+    /// Nobody, of a breaker without a name.
+    pub(super) fn nobody() -> Self {
+        Self {
+            plate: Nameplate::leaked(),
+            told: RwLock::default(),
+            #[cfg(feature = "monitor")]
+            counts: AtomicBool::new(false),
+            #[cfg(feature = "monitor")]
+            meter: OnceLock::new(),
+        }
+    }
+
+    /// Puts others in place of those who were told; these are dropped, outside of the lock. `name` is the
+    /// breaker's from here on.
+    pub(super) fn replace(&self, told: Told, name: Arc<str>) {
+        self.plate.rename(name);
         #[cfg(feature = "monitor")]
         // Relaxed: a call under way may be counted or not.
         self.counts.store(false, Ordering::Relaxed);
@@ -77,6 +93,10 @@ fn quietly(tell: impl FnOnce()) {
 }
 
 impl Observer for Listeners {
+    fn identity(&self) -> Option<&'static dyn Any> {
+        Some(self.plate)
+    }
+
     fn transition(&self, transition: &Transition) {
         let told = self.told();
         for listener in &*told.listeners {

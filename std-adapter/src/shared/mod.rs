@@ -4,6 +4,7 @@ mod builder;
 mod clock;
 mod handles;
 mod listeners;
+mod percentile;
 mod slot;
 
 use std::fmt;
@@ -38,7 +39,8 @@ pub struct SharedBreaker {
 }
 
 impl SharedBreaker {
-    /// A builder that starts with the defaults: 5 failures within 10 s trip, for 10 s.
+    /// A builder that starts with the defaults: evidence that half of the calls fail, where 2 % are normal,
+    /// opens it for 500 ms, up to 5 s if it trips again; three probes close it.
     pub fn builder() -> SharedBreakerBuilder {
         SharedBreakerBuilder::new()
     }

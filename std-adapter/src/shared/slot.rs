@@ -19,25 +19,29 @@ use nanobreaker_settings::WORDS;
 
 use super::clock::{SharedClock, Source};
 use super::listeners::{Listeners, Told};
+use crate::stripes::ThreadLanes;
 
 /// The window of a [`SharedBreaker`](crate::SharedBreaker): any kind for failures, and maybe another for
 /// slow calls.
 ///
 /// Both can be replaced while calls go on: see [`SharedBreaker::adjust`](crate::SharedBreaker::adjust).
-pub type SharedWindow = Adjustable<WORDS, WORDS>;
+/// Time windows count in [`ThreadLanes`].
+pub type SharedWindow = Adjustable<WORDS, WORDS, ThreadLanes>;
 
 /// The breaker itself.
 pub(crate) type Guarded = Breaker<SharedWindow, SharedClock, Listeners>;
 
-/// A breaker's place. The breaker's state and what a call asks beside it begin a line of their own.
-#[repr(align(128))]
+/// A breaker's place. It begins a line of its own, with the version, the breaker's state and what a call asks
+/// beside it.
+#[repr(C, align(128))]
 pub(super) struct Slot {
-    pub(super) breaker: Guarded,
     /// Stepped at the end of each life.
     version: AtomicU32,
+    pub(super) breaker: Guarded,
 }
 
 impl Slot {
+    #[inline]
     pub(super) fn version(&self) -> u32 {
         // Acquire: who finds a version finds the breaker as it is in that life.
         self.version.load(Ordering::Acquire)
@@ -68,7 +72,7 @@ impl Life {
         told: Told,
     ) -> Result<Self, ConfigError> {
         // Checked before a slot is taken.
-        let window = Adjustable::new(&settings)?;
+        let window = Adjustable::with_lanes(&settings, ThreadLanes::for_settings(&settings))?;
         let free = free().pop_front();
         let slot = match free {
             Some(slot) => {
@@ -77,14 +81,14 @@ impl Life {
                 slot
             }
             None => Box::leak(Box::new(Slot {
-                breaker: Breaker::with_observer(window, (), SharedClock::new(source), Listeners::default()),
+                breaker: Breaker::with_observer(window, (), SharedClock::new(source), Listeners::nobody()),
                 version: AtomicU32::new(0),
             })),
         };
         // Seeded by the operating system, once a process, and different for each breaker.
         let seed = RandomState::new().hash_one(std::ptr::from_ref(slot).addr());
         slot.breaker.seed(seed as u32);
-        slot.breaker.observer().replace(told);
+        slot.breaker.observer().replace(told, Arc::clone(&name));
         Ok(Self { slot, name, settings: Mutex::new(settings) })
     }
 
@@ -119,7 +123,7 @@ impl Drop for Life {
     fn drop(&mut self) {
         let slot = self.slot;
         // In this order: nobody is told of the reset, and whatever the listeners hold goes now.
-        slot.breaker.observer().replace(Told::default());
+        slot.breaker.observer().replace(Told::default(), Arc::from(""));
         // Release: see `Slot::version`.
         slot.version.fetch_add(1, Ordering::Release);
         slot.breaker.reset();
@@ -129,6 +133,7 @@ impl Drop for Life {
 }
 
 fn put(breaker: &Guarded, settings: &Settings) -> Result<(), ConfigError> {
+    breaker.lanes().provide_for(settings);
     loop {
         match breaker.adjust(settings) {
             Ok(()) => return Ok(()),

@@ -11,6 +11,7 @@ use tower_http::classify::ClassifyEos;
 
 use nanobreaker_core::Outcome;
 
+use super::answer::CallTerms;
 use crate::call::{CallExt, Held, Silence};
 
 /// What the end of a body means.
@@ -65,22 +66,31 @@ pin_project! {
         body: T,
         silence: Silence,
         // Gone once the call has ended.
-        under_way: Option<(Held<B>, End<C>)>,
+        under_way: Option<(Held<B>, End<C>, CallTerms)>,
     }
 }
 
 impl<T: Body, B: CallExt, C: ClassifyEos> GuardedBody<T, B, C> {
-    pub(super) fn new(body: T, mut held: Held<B>, end: End<C>, silent_after: Option<Duration>) -> Self {
+    pub(super) fn new(
+        body: T,
+        mut held: Held<B>,
+        end: End<C>,
+        terms: CallTerms,
+        asked: Option<Duration>,
+        silent_after: Option<Duration>,
+    ) -> Self {
         held.answer_begins();
         if matches!(end, End::Fine) {
             held.begins_well();
         }
         // Servers and clients don't poll a body that they know to be at its end.
         let under_way = if matches!(end, End::Decided(_)) || body.is_end_stream() {
-            held.spend(end.outcome(None));
+            terms.spend(&mut held, end.outcome(None));
+            terms.heed(&held, asked);
             None
         } else {
-            Some((held, end))
+            terms.heed(&held, asked);
+            Some((held, end, terms))
         };
         Self { body, silence: Silence::new(silent_after), under_way }
     }
@@ -95,23 +105,29 @@ impl<T: Body, B: CallExt, C: ClassifyEos> Body for GuardedBody<T, B, C> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<T::Data>, T::Error>>> {
         let mut this = self.project();
-        let Some((mut held, end)) = this.under_way.take() else {
+        let Some((mut held, end, terms)) = this.under_way.take() else {
             return this.body.poll_frame(context);
         };
         // If this panics, the permit is spent as the stack unwinds.
         let poll = held.poll_part(context, this.silence, |context| this.body.as_mut().poll_frame(context));
         match &poll {
-            Poll::Ready(None) => held.spend(end.outcome(None)),
-            Poll::Ready(Some(Err(_))) => held.spend(Outcome::Failure),
+            Poll::Ready(None) => terms.spend(&mut held, end.outcome(None)),
+            Poll::Ready(Some(Err(_))) => terms.spend(&mut held, Outcome::Failure),
             Poll::Ready(Some(Ok(frame))) if frame.is_trailers() => {
-                held.spend(end.outcome(frame.trailers_ref()));
+                let outcome = end.outcome(frame.trailers_ref());
+                terms.spend(&mut held, outcome);
+                if outcome == Outcome::Failure {
+                    terms.heed_trailers(&held, frame.trailers_ref());
+                }
             }
-            Poll::Ready(Some(Ok(_))) if this.body.is_end_stream() => held.spend(end.outcome(None)),
+            Poll::Ready(Some(Ok(_))) if this.body.is_end_stream() => {
+                terms.spend(&mut held, end.outcome(None));
+            }
             Poll::Ready(Some(Ok(_))) => {
                 held.begins_well();
-                *this.under_way = Some((held, end));
+                *this.under_way = Some((held, end, terms));
             }
-            Poll::Pending => *this.under_way = Some((held, end)),
+            Poll::Pending => *this.under_way = Some((held, end, terms)),
         }
         poll
     }

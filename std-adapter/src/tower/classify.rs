@@ -1,35 +1,23 @@
-//! Judges HTTP and gRPC calls: by tower-http's classifiers or by any other, when the response's head
-//! is there or when its body ends.
+//! Judges HTTP and gRPC calls by tower-http's classifiers, when the response's head is there or when its
+//! body ends.
 
+#[cfg(feature = "tokio")]
 use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use tower_http::classify::{
-    ClassifiedResponse, ClassifyResponse, GrpcCode, GrpcErrorsAsFailures, MakeClassifier, NeverClassifyEos,
-    SharedClassifier,
+    ClassifiedResponse, ClassifyResponse, GrpcCode, GrpcErrorsAsFailures, MakeClassifier, SharedClassifier,
 };
 
 use nanobreaker_core::Outcome;
 
+use super::answer::{CallTerms, Terms, is_rejection};
 use super::body::{End, GuardedBody, has_grpc_status};
-use super::judge::sealed::Sealed;
-use super::{BreakerLayer, ByClassifier, Judge, JudgeCall};
-use crate::call::{CallExt, Classifier, Held};
-
-/// A response with a 5xx status is a failure, as is an error; any other response is a success.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ServerErrors;
-
-impl<T, E> Classifier<Response<T>, E> for ServerErrors {
-    #[inline]
-    fn classify(&self, result: &Result<Response<T>, E>) -> Outcome {
-        match result {
-            Ok(response) if !response.status().is_server_error() => Outcome::Success,
-            _ => Outcome::Failure,
-        }
-    }
-}
+use super::head::ByHead;
+use super::judge::{Reclassify, sealed::Sealed};
+use super::{BreakerLayer, Judge, JudgeCall};
+use crate::call::{CallExt, Held};
 
 /// The gRPC statuses with which a service says that it is unwell: unknown, deadline exceeded,
 /// resource exhausted, internal, unavailable and data loss. All others are answers to the request: a
@@ -51,18 +39,15 @@ pub fn grpc_failures() -> GrpcErrorsAsFailures {
     .fold(GrpcErrorsAsFailures::new(), GrpcErrorsAsFailures::with_success)
 }
 
-impl<B> BreakerLayer<B, ByClassifier<ServerErrors>> {
-    /// A layer for HTTP services: 5xx and errors are failures, judged when the response's head is
-    /// there. The response stays as it is.
-    pub const fn http(breaker: B) -> Self {
-        Self { breaker, judge: ByClassifier(ServerErrors) }
-    }
-}
-
 impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
     /// A layer for gRPC services, servers and clients: the [statuses](grpc_failures) of a service
     /// that is unwell are failures, wherever in the response they stand, and so are errors. An answer
     /// without a gRPC status is one too: a proxy's page, a stream that ended before its trailers.
+    ///
+    /// A failure that says `grpc-retry-pushback-ms` opens the breaker for that long, at most for its
+    /// [`max_open`](crate::SharedBreakerBuilder::max_open), and so does a proxy's `Retry-After`; unless the
+    /// layer is told to [ignore](Self::ignore_retry_after) that. Rejections by breakers further in are
+    /// ignored, and [`Counted`](crate::Counted) requests count once.
     pub fn grpc(breaker: B) -> Self {
         let mut layer = BreakerLayer::new(breaker).classify_http(SharedClassifier::new(grpc_failures()));
         layer.judge.is_grpc = true;
@@ -89,7 +74,17 @@ impl<B, J> BreakerLayer<B, J> {
     /// # Ok::<(), nanobreaker::ConfigError>(())
     /// ```
     pub fn classify_http<M: MakeClassifier>(self, classifier: M) -> BreakerLayer<B, ByHttp<M>> {
-        self.judged(ByHttp { classifier, until_body_ends: false, silent_after: None, is_grpc: false })
+        let judge = ByHttp { classifier, until_body_ends: false, terms: Terms::USUAL, is_grpc: false };
+        BreakerLayer { breaker: self.breaker, judge }
+    }
+}
+
+#[cfg(feature = "settings")]
+impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
+    /// The same layer with other codes that are failures.
+    pub(super) fn grpc_failures(mut self, failures: GrpcErrorsAsFailures) -> Self {
+        self.judge.classifier = SharedClassifier::new(failures);
+        self
     }
 }
 
@@ -104,65 +99,14 @@ impl<B, M> BreakerLayer<B, ByHttp<M>> {
     /// there are streams that are quiet for long and well. Needs the feature `tokio`.
     #[cfg(feature = "tokio")]
     pub const fn silent_after(mut self, limit: Duration) -> Self {
-        self.judge.silent_after = Some(limit);
+        self.judge.terms.silent_after = Some(limit);
         self
     }
-}
 
-impl<B, K> BreakerLayer<B, UntilBodyEnds<K>> {
-    /// A body in which nothing comes for so long, while its reader waits, has failed. Off unless set:
-    /// there are streams that are quiet for long and well. Needs the feature `tokio`.
-    #[cfg(feature = "tokio")]
-    pub fn silent_after(mut self, limit: Duration) -> Self {
-        self.judge.silent_after = Some(limit);
+    /// Leaves `Retry-After` and gRPC's pushback to others.
+    pub const fn ignore_retry_after(mut self) -> Self {
+        self.judge.terms.heeds = false;
         self
-    }
-}
-
-impl<B, K> BreakerLayer<B, ByClassifier<K>> {
-    /// Judges a call when the body of its response ends, if the head was a success: see
-    /// [`GuardedBody`].
-    pub fn until_body_ends(self) -> BreakerLayer<B, UntilBodyEnds<K>> {
-        let ByClassifier(classifier) = self.judge;
-        BreakerLayer { breaker: self.breaker, judge: UntilBodyEnds { classifier, silent_after: None } }
-    }
-}
-
-/// Judges each HTTP call by a [`Classifier`] of its head and, where that is a success, by the end of
-/// its body.
-#[derive(Clone, Copy, Debug)]
-pub struct UntilBodyEnds<K> {
-    classifier: K,
-    silent_after: Option<Duration>,
-}
-
-impl<K> Sealed for UntilBodyEnds<K> {}
-
-impl<K: Clone, Request> Judge<Request> for UntilBodyEnds<K> {
-    type Call = Self;
-
-    fn begin(&self, _: &Request) -> Self {
-        self.clone()
-    }
-}
-
-impl<K, T, E> JudgeCall<Response<T>, E> for UntilBodyEnds<K>
-where
-    K: Classifier<Response<T>, E>,
-    T: Body,
-{
-    type Judged<B: CallExt> = Response<GuardedBody<T, B, NeverClassifyEos<()>>>;
-
-    fn end<B: CallExt>(
-        self,
-        held: &mut Option<Held<B>>,
-        result: Result<Response<T>, E>,
-    ) -> Result<Self::Judged<B>, E> {
-        let end = match self.classifier.classify(&result) {
-            Outcome::Success => End::Fine,
-            outcome => End::Decided(outcome),
-        };
-        hand_over(held, result, end, self.silent_after)
     }
 }
 
@@ -171,7 +115,7 @@ where
 pub struct ByHttp<M> {
     classifier: M,
     until_body_ends: bool,
-    silent_after: Option<Duration>,
+    terms: Terms,
     is_grpc: bool,
 }
 
@@ -180,12 +124,20 @@ pub struct ByHttp<M> {
 pub struct HttpCall<C> {
     classifier: C,
     until_body_ends: bool,
-    silent_after: Option<Duration>,
+    terms: CallTerms,
     is_grpc: bool,
 }
 
 impl<M> Sealed for ByHttp<M> {}
 impl<C> Sealed for HttpCall<C> {}
+
+impl<M> Reclassify for ByHttp<M> {
+    type By<F> = ByHead<F>;
+
+    fn by<F>(self, classifier: F) -> ByHead<F> {
+        ByHead::new(classifier, self.terms)
+    }
+}
 
 impl<M: MakeClassifier, T> Judge<Request<T>> for ByHttp<M> {
     type Call = HttpCall<M::Classifier>;
@@ -194,7 +146,7 @@ impl<M: MakeClassifier, T> Judge<Request<T>> for ByHttp<M> {
         HttpCall {
             classifier: self.classifier.make_classifier(request),
             until_body_ends: self.until_body_ends,
-            silent_after: self.silent_after,
+            terms: self.terms.of(request),
             is_grpc: self.is_grpc,
         }
     }
@@ -208,20 +160,26 @@ fn is_of_grpc<T>(response: &Response<T>) -> bool {
             && content_type.is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
 }
 
-impl<C: ClassifyResponse> HttpCall<C> {
-    fn head<T>(self, response: &Response<T>) -> End<C::ClassifyEos> {
-        if self.is_grpc && !is_of_grpc(response) {
-            return End::Decided(Outcome::Failure);
+/// What the head of `response` says about the call's end.
+fn end_by_head<C: ClassifyResponse, T>(
+    classifier: C,
+    until_body_ends: bool,
+    is_grpc: bool,
+    response: &Response<T>,
+) -> End<C::ClassifyEos> {
+    if is_rejection(response) {
+        return End::Decided(Outcome::Ignored);
+    }
+    if is_grpc && !is_of_grpc(response) {
+        return End::Decided(Outcome::Failure);
+    }
+    match classifier.classify_response(response) {
+        ClassifiedResponse::Ready(Ok(())) if until_body_ends => End::Fine,
+        ClassifiedResponse::Ready(Ok(())) => End::Decided(Outcome::Success),
+        ClassifiedResponse::RequiresEos(classifier) if !response.status().is_server_error() => {
+            End::ByTrailers { classifier, needs_status: is_grpc }
         }
-        let needs_status = self.is_grpc;
-        match self.classifier.classify_response(response) {
-            ClassifiedResponse::Ready(Ok(())) if self.until_body_ends => End::Fine,
-            ClassifiedResponse::Ready(Ok(())) => End::Decided(Outcome::Success),
-            ClassifiedResponse::RequiresEos(classifier) if !response.status().is_server_error() => {
-                End::ByTrailers { classifier, needs_status }
-            }
-            _ => End::Decided(Outcome::Failure),
-        }
+        _ => End::Decided(Outcome::Failure),
     }
 }
 
@@ -237,35 +195,11 @@ where
         held: &mut Option<Held<B>>,
         result: Result<Response<T>, E>,
     ) -> Result<Self::Judged<B>, E> {
-        let silent_after = self.silent_after;
+        let Self { classifier, until_body_ends, terms, is_grpc } = self;
         let end = match &result {
-            Ok(response) => self.head(response),
+            Ok(response) => end_by_head(classifier, until_body_ends, is_grpc, response),
             Err(_) => End::Decided(Outcome::Failure),
         };
-        hand_over(held, result, end, silent_after)
-    }
-}
-
-/// Gives the permit to the response's body, or spends it where there is nothing to wait for.
-fn hand_over<B: CallExt, T: Body, E, C: tower_http::classify::ClassifyEos>(
-    held: &mut Option<Held<B>>,
-    result: Result<Response<T>, E>,
-    end: End<C>,
-    silent_after: Option<Duration>,
-) -> Result<Response<GuardedBody<T, B, C>>, E> {
-    let Some(mut held) = held.take() else {
-        crate::call::polled_again();
-    };
-    match (result, end) {
-        (Ok(response), end) => Ok(response.map(|body| GuardedBody::new(body, held, end, silent_after))),
-        (Err(error), End::Decided(outcome)) => {
-            held.spend(outcome);
-            Err(error)
-        }
-        // A classifier that calls an error a success.
-        (Err(error), _) => {
-            held.spend(Outcome::Success);
-            Err(error)
-        }
+        terms.hand_over(held, result, end)
     }
 }

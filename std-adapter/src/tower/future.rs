@@ -5,11 +5,12 @@ use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
-use nanobreaker_core::Rejected;
+use nanobreaker_core::Outcome;
 
-use super::JudgeCall;
+use super::{JudgeCall, refusal};
 use crate::call::{CallExt, Held, Hung, polled_again};
 use crate::error::CallError;
+use crate::rejection::Rejection;
 
 pin_project! {
     /// The future of a call through a [`BreakerService`](super::BreakerService).
@@ -18,35 +19,30 @@ pin_project! {
     /// had run for longer than the breaker accepts.
     #[must_use = "futures do nothing unless polled"]
     pub struct BreakerFuture<F, B: CallExt, J> {
+        // None for a call that was not made.
         #[pin]
-        state: State<F, B, J>,
-    }
-}
-
-pin_project! {
-    #[project = Project]
-    enum State<F, B: CallExt, J> {
-        Calling {
-            #[pin]
-            call: F,
-            // Gone once the call has ended.
-            held: Option<Held<B>>,
-            judge: Option<J>,
-            hung: Hung,
-        },
-        Rejected { rejected: Option<Rejected> },
+        call: Option<F>,
+        // Gone once the call has ended.
+        held: Option<Held<B>>,
+        judge: Option<J>,
+        hung: Hung,
+        // Beside the call, not in its place: what lies in one place with something of another shape is moved
+        // in pieces.
+        rejection: Option<Rejection>,
     }
 }
 
 impl<F, B: CallExt, J> BreakerFuture<F, B, J> {
     #[inline]
     pub(super) fn calling(call: F, held: Held<B>, judge: J) -> Self {
-        Self { state: State::Calling { call, held: Some(held), judge: Some(judge), hung: Hung::default() } }
+        let (call, held, judge) = (Some(call), Some(held), Some(judge));
+        Self { call, held, judge, hung: Hung::default(), rejection: None }
     }
 
     #[cold]
-    pub(super) const fn rejected(rejected: Rejected) -> Self {
-        Self { state: State::Rejected { rejected: Some(rejected) } }
+    pub(super) fn rejected(rejection: Rejection) -> Self {
+        let rejection = Some(rejection);
+        Self { call: None, held: None, judge: None, hung: Hung::default(), rejection }
     }
 }
 
@@ -55,31 +51,34 @@ where
     F: Future<Output = Result<T, E>>,
     B: CallExt,
     J: JudgeCall<T, E>,
+    E: 'static,
 {
     type Output = Result<J::Judged<B>, CallError<E>>;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let (call, held, judge, hung) = match self.project().state.project() {
-            Project::Rejected { rejected } => {
-                let Some(rejected) = rejected.take() else {
-                    polled_again();
-                };
-                return Poll::Ready(Err(CallError::Rejected(rejected)));
-            }
-            Project::Calling { call, held, judge, hung } => (call, held, judge, hung),
-        };
-        let Some(under_way) = held.as_mut() else {
-            polled_again();
+        let this = self.project();
+        let (Some(call), Some(under_way)) = (this.call.as_pin_mut(), this.held.as_mut()) else {
+            let Some(rejection) = this.rejection.take() else {
+                polled_again();
+            };
+            refusal::learn::<E>();
+            return Poll::Ready(Err(CallError::Rejected(rejection)));
         };
         let poll = under_way.run(|| call.poll(context));
         if poll.is_pending() {
-            under_way.pends(context, hung);
+            under_way.pends(context, this.hung);
         }
         let result = ready!(poll);
-        let Some(judge) = judge.take() else {
+        if let Err(error) = &result {
+            refusal::learn::<E>();
+            if refusal::is_known(error) {
+                under_way.spend(Outcome::Ignored);
+            }
+        }
+        let Some(judge) = this.judge.take() else {
             polled_again();
         };
-        Poll::Ready(judge.end(held, result).map_err(CallError::Failed))
+        Poll::Ready(judge.end(this.held, result).map_err(CallError::Failed))
     }
 }

@@ -1,5 +1,7 @@
 //! What judges the calls of a service: something that sees each request, and then its result.
 
+use nanobreaker_core::Outcome;
+
 use crate::call::{ByResult, CallExt, Classifier, Held};
 
 /// Judges the calls of a service. Chosen with [`BreakerLayer`](super::BreakerLayer)'s methods;
@@ -27,6 +29,16 @@ pub trait JudgeCall<Response, Error>: sealed::Sealed {
     ) -> Result<Self::Judged<B>, Error>;
 }
 
+/// A judge in which one classifier can stand for another.
+pub trait Reclassify: sealed::Sealed {
+    /// The judge by `F`.
+    type By<F>;
+
+    /// The same judge by another classifier.
+    #[doc(hidden)]
+    fn by<F>(self, classifier: F) -> Self::By<F>;
+}
+
 pub(super) mod sealed {
     pub trait Sealed {}
 }
@@ -36,6 +48,14 @@ pub(super) mod sealed {
 pub struct ByClassifier<K = ByResult>(pub(super) K);
 
 impl<K> sealed::Sealed for ByClassifier<K> {}
+
+impl<K> Reclassify for ByClassifier<K> {
+    type By<F> = ByClassifier<F>;
+
+    fn by<F>(self, classifier: F) -> ByClassifier<F> {
+        ByClassifier(classifier)
+    }
+}
 
 impl<K: Clone, Request> Judge<Request> for ByClassifier<K> {
     type Call = Self;
@@ -62,5 +82,50 @@ impl<K: Classifier<Response, Error>, Response, Error> JudgeCall<Response, Error>
         }
         *held = None;
         result
+    }
+}
+
+/// Judges by another judge, but for errors that are no calls of the dependency's; made by
+/// [`BreakerLayer::refusals`](super::BreakerLayer::refusals).
+#[derive(Clone, Copy, Debug)]
+pub struct WithRefusals<J, F> {
+    judge: J,
+    refusals: F,
+}
+
+impl<J, F> WithRefusals<J, F> {
+    pub(super) const fn new(judge: J, refusals: F) -> Self {
+        Self { judge, refusals }
+    }
+}
+
+impl<J, F> sealed::Sealed for WithRefusals<J, F> {}
+
+impl<J: Judge<Request>, F: Clone, Request> Judge<Request> for WithRefusals<J, F> {
+    type Call = WithRefusals<J::Call, F>;
+
+    fn begin(&self, request: &Request) -> Self::Call {
+        WithRefusals::new(self.judge.begin(request), self.refusals.clone())
+    }
+}
+
+impl<J, F, Response, Error> JudgeCall<Response, Error> for WithRefusals<J, F>
+where
+    J: JudgeCall<Response, Error>,
+    F: Fn(&Error) -> bool,
+{
+    type Judged<B: CallExt> = J::Judged<B>;
+
+    fn end<B: CallExt>(
+        self,
+        held: &mut Option<Held<B>>,
+        result: Result<Response, Error>,
+    ) -> Result<Self::Judged<B>, Error> {
+        if let (Err(error), Some(under_way)) = (&result, held.as_mut())
+            && (self.refusals)(error)
+        {
+            under_way.spend(Outcome::Ignored);
+        }
+        self.judge.end(held, result)
     }
 }

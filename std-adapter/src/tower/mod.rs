@@ -43,26 +43,70 @@
 //!
 //! # Where to put it
 //!
-//! Outside of timeouts, so that they count as failures. Inside of retries, so that each attempt is
-//! asked for (and a policy should not retry [`CallError::Rejected`](crate::CallError::Rejected)), or
-//! outside of them, so that a call counts once.
-//! Where the errors of other layers are `tower::BoxError`, make this one's such:
-//! `.map_err(CallError::into_boxed)`.
+//! From the outside: **fallback, breaker, retry, timeout, limit**.
+//!
+//! | wrong order | what it does |
+//! | ----------- | ------------ |
+//! | timeout outside of the breaker | drops the call, which says nothing about the dependency: one that hangs never trips |
+//! | fallback inside of the breaker | hides each failure: it never trips |
+//! | retry outside of the breaker | counts each attempt, so it trips sooner, and tries again what was rejected |
+//! | timeout outside of the retries | leaves no time for a second attempt |
+//! | limit outside of the breaker | keeps calls waiting that the breaker would reject at once |
+//!
+//! The example `stack` shows each of them. Where each attempt shall be asked for, put the breaker inside of the
+//! retries with a [`CountedLayer`] outside of them, and let the policy not retry
+//! [`CallError::Rejected`](crate::CallError::Rejected).
+//!
+//! Errors of other layers are often `tower::BoxError`: `.map_err(CallError::into_boxed)` outside of this layer
+//! makes its errors such, and so does [`BreakerLayer::boxed`].
+//!
+//! # What is no failure
+//!
+//! A call that never left this process says nothing about the dependency: a load shedder that is full, a buffer
+//! that is closed, a breaker further in that is open ([`is_refusal`]), and what
+//! [`BreakerLayer::refusals`] names. These are ignored.
+//!
+//! # Behind a balancer
+//!
+//! A balancer prefers whoever answers soonest, and nothing answers sooner than an open breaker.
+//! [`BreakerLayer::gate`] makes services that are not ready instead: see the example `balancer`.
 
 #[cfg(feature = "tower-http")]
+mod answer;
+#[cfg(feature = "tower-http")]
 mod body;
+mod choose;
 #[cfg(feature = "tower-http")]
 mod classify;
+#[cfg(feature = "tower-http")]
+mod counting;
 mod future;
+#[cfg(feature = "tokio")]
+mod gate;
+#[cfg(feature = "tower-http")]
+mod head;
 mod judge;
 mod layer;
+mod refusal;
 mod service;
+#[cfg(all(feature = "tower-http", feature = "settings"))]
+mod statuses;
 
 #[cfg(feature = "tower-http")]
 pub use body::GuardedBody;
+pub use choose::Choose;
+#[cfg(feature = "registry")]
+pub use choose::{Keyed, KeyedBy};
 #[cfg(feature = "tower-http")]
-pub use classify::{ByHttp, HttpCall, ServerErrors, UntilBodyEnds, grpc_failures};
+pub use classify::{ByHttp, HttpCall, grpc_failures};
+#[cfg(feature = "tower-http")]
+pub use counting::{CountedLayer, CountedService};
 pub use future::BreakerFuture;
-pub use judge::{ByClassifier, Judge, JudgeCall};
-pub use layer::BreakerLayer;
+#[cfg(feature = "tokio")]
+pub use gate::{GateLayer, GateService};
+#[cfg(feature = "tower-http")]
+pub use head::{BodyCall, ByHead, HeadCall, ServerErrors, UntilBodyEnds};
+pub use judge::{ByClassifier, Judge, JudgeCall, Reclassify, WithRefusals};
+pub use layer::{BoxedLayer, BreakerLayer};
+pub use refusal::is_refusal;
 pub use service::BreakerService;

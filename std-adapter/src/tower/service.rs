@@ -4,11 +4,9 @@ use std::task::{Context, Poll};
 
 use tower_service::Service;
 
-use nanobreaker_core::{Outcome, Phase, Rejected};
-
-use super::{BreakerFuture, Judge, JudgeCall};
-use crate::call::{Handle, Held};
+use super::{BreakerFuture, Choose, Judge, JudgeCall, refusal};
 use crate::error::CallError;
+use crate::rejection::Rejection;
 
 /// A service behind a breaker; made by a [`BreakerLayer`](super::BreakerLayer).
 #[derive(Debug)]
@@ -16,8 +14,9 @@ pub struct BreakerService<S, B, J> {
     inner: S,
     breaker: B,
     judge: J,
-    /// Why the next call is rejected, for which the service behind is not ready.
-    rejected_early: Option<Rejected>,
+    /// Why the next call is rejected, for which the service behind is not ready. In a box: each call asks whether
+    /// it is there, and hardly ever it is.
+    rejected_early: Option<Box<Rejection>>,
 }
 
 /// A clone is not ready for a call, as services of tower are.
@@ -56,7 +55,8 @@ impl<S, B, J> BreakerService<S, B, J> {
 impl<S, B, J, Request> Service<Request> for BreakerService<S, B, J>
 where
     S: Service<Request>,
-    B: Handle,
+    S::Error: 'static,
+    B: Choose<Request>,
     J: Judge<Request>,
     J::Call: JudgeCall<S::Response, S::Error>,
 {
@@ -66,59 +66,45 @@ where
 
     /// Ready when the service behind is, whatever the breaker says: its answer could be another one
     /// by the time of the call, and a place that is held for a call which never comes is lost.
+    /// For balancers there is [`BreakerLayer::gate`](super::BreakerLayer::gate).
     ///
     /// Ready, too, while the breaker is open or isolated and the service behind is not: the next call is
     /// rejected at once instead of waiting for a service that it will not reach.
     ///
-    /// A service that fails here is broken, and will not be called: that counts as a failed call.
+    /// A service that fails here is broken, and will not be called: that counts as a failed call, unless it
+    /// is a [refusal](super::is_refusal).
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         self.rejected_early = None;
         let poll = self.inner.poll_ready(context);
         if poll.is_pending() {
-            self.rejected_early = rejects(&self.breaker);
+            self.rejected_early = self.breaker.rejects_all().map(Box::new);
             if self.rejected_early.is_some() {
                 return Poll::Ready(Ok(()));
             }
         }
-        if let Poll::Ready(Err(_)) = poll
-            && let Ok(mut held) = Held::admit(&self.breaker)
-        {
-            held.spend(Outcome::Failure);
+        if let Poll::Ready(Err(error)) = &poll {
+            refusal::learn::<S::Error>();
+            if !refusal::is_known(error) {
+                self.breaker.fails();
+            }
         }
         poll.map_err(CallError::Failed)
     }
 
     #[inline]
     fn call(&mut self, request: Request) -> Self::Future {
-        if let Some(rejected) = self.rejected_early.take() {
-            return BreakerFuture::rejected(rejected);
+        if let Some(rejection) = self.rejected_early.take() {
+            return BreakerFuture::rejected(*rejection);
         }
-        let mut held = match Held::admit(&self.breaker) {
-            Ok(held) => held,
-            Err(rejected) => return BreakerFuture::rejected(rejected),
-        };
-        let judge = self.judge.begin(&request);
-        let call = held.run(|| self.inner.call(request));
-        BreakerFuture::calling(call, held, judge)
-    }
-}
-
-/// Why the breaker rejects calls, if it does. Takes no probe's place.
-#[cold]
-fn rejects<B: Handle>(breaker: &B) -> Option<Rejected> {
-    let breaker = breaker.breaker();
-    let snapshot = breaker.snapshot();
-    let is_held = snapshot.phase == Phase::Isolated;
-    let is_waiting = snapshot.phase == Phase::Open && !snapshot.ready_to_probe();
-    if snapshot.in_shadow || !(is_held || is_waiting) {
-        return None;
-    }
-    match breaker.allow_token() {
-        Err(rejected) => Some(rejected),
-        // It lets calls pass since that look.
-        Ok(token) => {
-            breaker.record(token, Outcome::Cancelled);
-            None
-        }
+        let Self { inner, breaker, judge, .. } = self;
+        breaker.start(
+            request,
+            |request| {
+                let judge = judge.begin(&request);
+                (inner.call(request), judge)
+            },
+            |(call, judge), held| BreakerFuture::calling(call, held, judge),
+            BreakerFuture::rejected,
+        )
     }
 }

@@ -1,12 +1,10 @@
 //! Counts of calls, in stripes.
 
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use nanobreaker_core::{Outcome, Phase};
 
-use crate::stripes::own_number;
+use crate::stripes::{enough, own_number};
 
 /// Calls that were made, by how they ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -143,11 +141,7 @@ pub(crate) struct Meter(Box<[Stripe]>);
 impl Meter {
     /// 128 bytes for each processor, and 128 more.
     pub(crate) fn new() -> Self {
-        // Asked once: it takes many times as long as all the rest.
-        static PROCESSORS: LazyLock<usize> =
-            LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
-        let own = PROCESSORS.next_power_of_two().min(64);
-        Self((0..=own).map(|_| Stripe::default()).collect())
+        Self((0..=enough()).map(|_| Stripe::default()).collect())
     }
 
     /// The present thread's stripe, and whether no other thread writes to it.

@@ -35,6 +35,7 @@ fn breaker(failures: u32) -> SharedBreakerBuilder {
         .consecutive(failures)
         .open_for(Duration::from_secs(10))
         .max_open(Duration::from_secs(60))
+        .probe_successes(1)
         .clock(clock())
 }
 

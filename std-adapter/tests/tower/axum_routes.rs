@@ -115,7 +115,7 @@ impl tower::Service<axum::extract::Request> for Eager {
     type Future = std::future::Ready<Result<Self::Response, Self::Error>>;
 
     fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
-        std::task::Poll::Ready(Err(CallError::Rejected(self.0)))
+        std::task::Poll::Ready(Err(CallError::from(self.0)))
     }
 
     fn call(&mut self, _: axum::extract::Request) -> Self::Future {

@@ -92,12 +92,39 @@ async fn the_status_in_the_trailers_of_a_real_server_judges_the_call() {
     assert_eq!(client.check(request()).await.unwrap_err().code(), Code::Internal);
     assert_eq!(phase(&breaker), Phase::Open);
     let rejected = client.check(request()).await.unwrap_err();
-    assert_ne!(rejected.code(), Code::Internal, "{rejected:?}");
+    assert_eq!(rejected.code(), Code::Unavailable, "{rejected:?}");
+    assert_eq!(rejected.metadata().get("grpc-retry-pushback-ms").unwrap(), "10000");
 
     clock().advance(10_000);
     service.set(Code::Ok);
     client.check(request()).await.unwrap();
     assert_eq!(phase(&breaker), Phase::Closed);
+}
+
+#[tokio::test]
+async fn a_guarded_channel_is_a_type_to_keep_and_is_cloned_for_each_client() {
+    struct Clients {
+        channel: nanobreaker::tonic::GuardedChannel,
+    }
+    let (breaker, service) = (manual_breaker(), Scripted::new(Code::Unavailable));
+    let clients = Clients { channel: nanobreaker::tonic::guard(channel_to!(service), breaker.clone()) };
+    let mut first = HealthClient::new(clients.channel.clone());
+    assert_eq!(first.check(request()).await.unwrap_err().code(), Code::Unavailable);
+    assert_eq!(phase(&breaker), Phase::Open);
+    let rejected = HealthClient::new(clients.channel).check(request()).await.unwrap_err();
+    assert!(rejected.message().contains("open"), "{rejected:?}");
+}
+
+#[test]
+fn a_method_that_fails_with_a_call_error_passes_it_on() {
+    let breaker = manual_breaker();
+    breaker.trip();
+    let call = || -> Result<(), Status> {
+        Ok(nanobreaker::CallExt::call(&breaker, || Err::<(), _>(Status::not_found("no such article")))?)
+    };
+    assert_eq!(call().unwrap_err().code(), Code::Unavailable);
+    clock().advance(10_000);
+    assert_eq!(call().unwrap_err().code(), Code::NotFound);
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Real servers on the loopback interface, and breakers whose time the test sets.
 
+use std::time::Duration;
+
 use axum::Router;
 use nanobreaker::{ManualClock, Phase, SharedBreaker};
 use tokio::net::TcpListener;
@@ -12,7 +14,6 @@ pub(crate) async fn serve(app: Router) -> String {
     format!("http://{address}")
 }
 
-/// A breaker that opens for 10 s on the first failure.
 /// The clock of this thread's breakers.
 pub(crate) fn clock() -> &'static ManualClock {
     thread_local! {
@@ -21,8 +22,10 @@ pub(crate) fn clock() -> &'static ManualClock {
     CLOCK.with(|clock| *clock)
 }
 
+/// A breaker that opens for 10 s on the first failure and closes on the first success.
 pub(crate) fn manual_breaker() -> SharedBreaker {
-    SharedBreaker::builder().consecutive(1).clock(clock()).build().unwrap()
+    let builder = SharedBreaker::builder().consecutive(1).open_for(Duration::from_secs(10));
+    builder.probe_successes(1).clock(clock()).build().unwrap()
 }
 
 pub(crate) fn phase(breaker: &SharedBreaker) -> Phase {

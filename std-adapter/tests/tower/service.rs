@@ -163,7 +163,7 @@ async fn a_timeout_behind_the_breaker_is_a_failure_and_errors_can_be_boxes() {
         .service_fn(|()| pending::<Answer>());
     let error = service.clone().oneshot(()).await.unwrap_err();
     assert!(error.is::<tower::timeout::error::Elapsed>());
-    assert!(service.oneshot(()).await.unwrap_err().is::<nanobreaker::Rejected>());
+    assert!(service.oneshot(()).await.unwrap_err().is::<nanobreaker::Rejection>());
 }
 
 /// Fails as it gets ready.

@@ -1,20 +1,26 @@
 //! Opens the logs that the arguments name, with a progress bar on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use nanobreaker::Statuses;
 
 use crate::arguments::Logs;
 use crate::failure::Failure;
 use crate::reading::{Keys, Notes, Ordered, total_bytes};
 use crate::report;
 
-/// Opens the logs; no more than `most_keys` keys get a breaker, whatever the arguments say.
-pub(crate) fn open(logs: &Logs, most_keys: usize) -> Result<(Ordered, ProgressBar), Failure> {
+/// Opens the logs; no more than `most_keys` keys get a breaker, whatever the arguments say. `declared` is what
+/// the breakers' settings say of statuses.
+pub(crate) fn open(
+    logs: &Logs,
+    most_keys: usize,
+    declared: Statuses,
+) -> Result<(Ordered, ProgressBar), Failure> {
     let progress = progress(logs);
     let keys = Keys::new(most_keys.min(logs.max_keys as usize));
     let ordered = Ordered::open(
         &logs.paths,
         logs.sort as usize,
-        &logs.reading(),
+        &logs.reading(declared),
         logs.between(),
         Notes::new(keys, logs.max_malformed),
         &progress,

@@ -9,7 +9,7 @@ use nanobreaker::SettingsError;
 
 use crate::arguments::Replay;
 use crate::commands::logs;
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, common_statuses};
 use crate::failure::Failure;
 use crate::replaying::{Player, feed};
 use crate::report::{self, Replayed};
@@ -23,7 +23,8 @@ pub(crate) fn replay(arguments: &Replay) -> Result<String, Failure> {
     for path in &arguments.config {
         configurations.push((path.display().to_string(), Configuration::load(path)?));
     }
-    let (mut ordered, progress) = logs::open(&arguments.logs, usize::MAX)?;
+    let statuses = common_statuses(configurations.iter().map(|(_, configuration)| configuration))?;
+    let (mut ordered, progress) = logs::open(&arguments.logs, usize::MAX, statuses)?;
     let (names, mut players): (Vec<_>, Vec<_>) =
         configurations.into_iter().map(|(name, configuration)| (name, Player::new(configuration))).unzip();
     if arguments.timeline.is_some()

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use nanobreaker::PartialSettings;
+use nanobreaker::{PartialSettings, Statuses};
 use tempfile::NamedTempFile;
 
 use crate::arguments::{Logs, Tune};
 use crate::commands::logs;
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, common_statuses};
 use crate::failure::Failure;
 use crate::reading::Notes;
 use crate::replaying::Played;
@@ -21,14 +21,13 @@ const LEAST_GAIN_PERCENT: u64 = 2;
 
 /// Plays all candidates and reports the best.
 pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
-    let base = match &arguments.config {
-        // Of a catalogue, what all breakers have in common.
-        Some(path) => Configuration::load(path)?.settings(""),
-        None => PartialSettings::default(),
-    };
+    let configuration = arguments.config.as_deref().map(Configuration::load).transpose()?.unwrap_or_default();
+    // Of a catalogue, what all breakers have in common.
+    let base = configuration.settings("");
+    let statuses = common_statuses([&configuration])?;
     // The logs are read twice.
     let (logs, _kept) = kept(&arguments.logs)?;
-    let survey = survey(&logs)?;
+    let survey = survey(&logs, statuses)?;
     let openings = if arguments.open_for.is_empty() {
         let usual = survey.usual_outage_us().map(std::time::Duration::from_micros);
         openings(usual)
@@ -44,7 +43,7 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
     // The default is played along, to be compared with.
     tried.push(PartialSettings::default());
     let split_us = survey.split_us();
-    let (mut ordered, progress) = logs::open(&logs, most_keys(tried.len()))?;
+    let (mut ordered, progress) = logs::open(&logs, most_keys(tried.len()), statuses)?;
     let mut played = play_all(&mut ordered, &tried, split_us)?;
     progress.finish_and_clear();
     let notes = ordered.notes();
@@ -89,8 +88,8 @@ fn kept(logs: &Logs) -> Result<(Logs, Option<NamedTempFile>), Failure> {
     Ok((logs, Some(file)))
 }
 
-fn survey(logs: &Logs) -> Result<Survey, Failure> {
-    let (mut ordered, progress) = logs::open(logs, usize::MAX)?;
+fn survey(logs: &Logs, statuses: Statuses) -> Result<Survey, Failure> {
+    let (mut ordered, progress) = logs::open(logs, usize::MAX, statuses)?;
     let survey = Survey::of(&mut ordered)?;
     progress.finish_and_clear();
     Ok(survey)

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use config::{Config, File, FileFormat};
 
-use nanobreaker::PartialSettings;
 use nanobreaker::catalog::Catalog;
+use nanobreaker::{PartialSettings, Statuses};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::failure::Failure;
@@ -65,6 +65,30 @@ impl Configuration {
             Self::Many(catalog) => catalog.settings(key),
         }
     }
+}
+
+/// What all breakers' settings say of statuses: a log is read once for all of them.
+///
+/// # Errors
+///
+/// Two that say different things.
+pub(crate) fn common_statuses<'a>(
+    configurations: impl IntoIterator<Item = &'a Configuration>,
+) -> Result<Statuses, Failure> {
+    let mut all = configurations.into_iter().flat_map(|configuration| match configuration {
+        Configuration::One(settings) => vec![settings.statuses()],
+        Configuration::Many(catalog) => {
+            let names = catalog.names().chain([""]);
+            names.map(|name| catalog.settings(name).statuses()).collect()
+        }
+    });
+    let first = all.next().unwrap_or_default();
+    if all.any(|other| other != first) {
+        let problem = "failure_status and ignore_status differ between breakers, and a log is read once for \
+                       all: put them into [defaults], or play the configurations one by one";
+        return Err(Failure::Arguments(problem.to_owned()));
+    }
+    Ok(first)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

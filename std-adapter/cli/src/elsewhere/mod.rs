@@ -105,7 +105,7 @@ impl Rule {
             },
             // No other library weighs evidence. A rate that finds the same outage after as many failures in a
             // row is the nearest thing.
-            Judges::Cusum { normal, broken, calls_per_false_trip } => {
+            Judges::Cusum { normal, broken, calls_per_false_trip, .. } => {
                 let in_a_row = (calls_per_false_trip as f64).ln() / (broken / normal).ln();
                 let min_calls = (in_a_row.ceil() as u32).max(1);
                 Self {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nanobreaker::{Config, PartialSettings, PartialWindow, Rate, SettingsError, WindowKind};
+use nanobreaker::{Config, PartialSettings, Rate, SettingsError, WindowSettings};
 
 /// What trips, with every setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +19,7 @@ pub(crate) enum Judges {
         normal: f64,
         broken: f64,
         calls_per_false_trip: u64,
+        sustained_for: Duration,
     },
     /// A rate over calls or over time.
     Rate {
@@ -57,12 +58,11 @@ impl Full {
     pub(crate) fn of(settings: &PartialSettings) -> Result<Self, SettingsError> {
         // Values out of range would be explained as if they could be.
         let complete = settings.complete()?;
-        let window = settings.window.with_defaults()?;
         Ok(Self {
-            failed: failed(&window),
-            slow: window.slow_rate.map(|slow| rate(&window, slow)),
+            failed: Judges::of(complete.window),
+            slow: complete.slow_window.map(Judges::of),
             config: complete.opening.build().map_err(SettingsError::from)?,
-            slow_after: settings.slow_after,
+            slow_after: complete.slow_after_ms.map(|ms| Duration::from_millis(ms.into())),
             hung_after: settings.hung_after,
             jitter_permille: settings.jitter_permille.unwrap_or(0),
         })
@@ -85,37 +85,31 @@ impl Full {
     }
 }
 
-/// With defaults filled in, none of these is absent for its kind.
-fn failed(window: &PartialWindow) -> Judges {
-    match window.kind.unwrap_or_default() {
-        WindowKind::Failures => Judges::Failures {
-            threshold: window.threshold.unwrap_or_default(),
-            within: window.within.unwrap_or_default(),
-        },
-        WindowKind::Consecutive => Judges::Consecutive { threshold: window.threshold.unwrap_or_default() },
-        WindowKind::Cusum => Judges::Cusum {
-            normal: percent(window.normal),
-            broken: percent(window.broken),
-            calls_per_false_trip: window.calls_per_false_trip.unwrap_or_default(),
-        },
-        WindowKind::Calls | WindowKind::Time => rate(window, window.failure_rate.unwrap_or(Rate::percent(0))),
-    }
-}
-
-fn percent(rate: Option<Rate>) -> f64 {
-    rate.map_or(0.0, |rate| f64::from(rate.as_ppm()) / 10_000.0)
-}
-
-fn rate(window: &PartialWindow, share: Rate) -> Judges {
-    Judges::Rate {
-        percent: percent(Some(share)),
-        over: match window.size {
-            Some(size) => Over::Calls(size),
-            None => Over::Time {
-                span: window.span.unwrap_or_default(),
-                buckets: window.buckets.unwrap_or_default(),
+impl Judges {
+    fn of(window: WindowSettings) -> Self {
+        match window {
+            WindowSettings::Failures { threshold, within_ms } => {
+                Self::Failures { threshold, within: Duration::from_millis(within_ms) }
+            }
+            WindowSettings::Consecutive { threshold } => Self::Consecutive { threshold },
+            WindowSettings::Calls { size, rate } => Self::rate(rate, Over::Calls(size)),
+            WindowSettings::Time { span_ms, buckets, rate } => {
+                Self::rate(rate, Over::Time { span: Duration::from_millis(span_ms), buckets })
+            }
+            WindowSettings::Cusum(cusum) => Self::Cusum {
+                normal: percent(cusum.normal_ppm),
+                broken: percent(cusum.broken_ppm),
+                calls_per_false_trip: cusum.calls_per_false_trip,
+                sustained_for: Duration::from_millis(cusum.sustained_for_ms.into()),
             },
-        },
-        min_calls: window.min_calls.unwrap_or_default(),
+        }
     }
+
+    fn rate(rate: Rate, over: Over) -> Self {
+        Self::Rate { percent: percent(rate.as_ppm()), over, min_calls: rate.least_calls() }
+    }
+}
+
+fn percent(ppm: u32) -> f64 {
+    f64::from(ppm) / 10_000.0
 }

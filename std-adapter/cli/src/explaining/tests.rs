@@ -20,11 +20,12 @@ fn the_defaults_are_explained_and_have_no_traps() {
     assert_eq!(
         explained.sentences,
         [
-            "The breaker opens when 5 calls failed within 10s.",
-            "It then rejects every call for 10s.",
-            "After that 1 call at a time may try: 1 success closes the breaker, 1 failure opens it \
-             again.",
-            "Where none of those calls comes back for 10s, it opens again too.",
+            "The breaker opens when there is evidence that 50 % of calls failed instead of 2 % (wrong once \
+             in 500000000 calls) and has mounted for 20ms.",
+            "It then rejects every call for 500ms; each trip without a healthy time between doubles that, \
+             up to 5s.",
+            "After that 1 call at a time may try: 3 successes close the breaker, 1 failure opens it again.",
+            "Where none of those calls comes back for 30s, it opens again too.",
             "Once it closes, all calls pass at once.",
         ]
     );
@@ -40,12 +41,12 @@ fn minimum_calls_above_the_traffic_are_a_trap() {
 
 #[test]
 fn a_threshold_above_the_traffic_is_a_trap() {
-    assert_eq!(settings_warned_of("", Some(0.3), None), ["window.threshold"]);
+    assert_eq!(settings_warned_of("window.threshold = 5", Some(0.3), None), ["window.threshold"]);
 }
 
 #[test]
 fn a_count_is_a_trap_where_traffic_is_heavy() {
-    assert_eq!(settings_warned_of("ramp = '5s'", Some(1_000.0), None), ["window.kind"]);
+    assert_eq!(settings_warned_of("ramp = '5s'\nwindow.threshold = 5", Some(1_000.0), None), ["window.kind"]);
 }
 
 #[test]
@@ -101,7 +102,7 @@ fn every_trap_is_warned_of_and_its_neighbour_is_not() {
             None,
         ),
         ("open_for", "open_for = '301s'", "open_for = '300s'", None, None),
-        ("max_open", "open_for = '1s'", "open_for = '2s'", None, None),
+        ("max_open", "open_for = '1s'\nmax_open = '1s'", "open_for = '1s'", None, None),
         (
             "max_open",
             "max_open = '901s'\njitter_permille = 1",
@@ -117,7 +118,7 @@ fn every_trap_is_warned_of_and_its_neighbour_is_not() {
             Some(100.0),
             None,
         ),
-        ("probe_successes", "probe_successes = 3", "probe_successes = 3\nmax_probes = 3", None, Some(5)),
+        ("probe_successes", "probe_successes = 7", "probe_successes = 7\nmax_probes = 7", None, Some(5)),
         (
             "probe_successes",
             "probe_successes = 30\nwindow = { threshold = 2 }",

@@ -21,10 +21,16 @@ fn judges(judges: &Judges, what: &str) -> String {
             format!("{threshold} calls {what} within {}", time(within))
         }
         Judges::Consecutive { threshold } => format!("{threshold} calls in a row {what}"),
-        Judges::Cusum { normal, broken, calls_per_false_trip } => format!(
-            "there is evidence that {broken} % of calls {what} instead of {normal} % (wrong once in \
-             {calls_per_false_trip} calls)"
-        ),
+        Judges::Cusum { normal, broken, calls_per_false_trip, sustained_for } => {
+            let sustained = match sustained_for {
+                Duration::ZERO => String::new(),
+                sustained => format!(" and has mounted for {}", time(sustained)),
+            };
+            format!(
+                "there is evidence that {broken} % of calls {what} instead of {normal} % (wrong once in \
+                 {calls_per_false_trip} calls){sustained}"
+            )
+        }
         Judges::Rate { percent, over, min_calls } => {
             let over = match over {
                 Over::Calls(size) => format!("last {size} calls"),

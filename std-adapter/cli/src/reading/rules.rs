@@ -9,6 +9,9 @@ use nanobreaker::Outcome;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Statuses(Vec<RangeInclusive<u16>>);
 
+/// The largest number that a status is.
+const LAST: u16 = 999;
+
 impl FromStr for Statuses {
     type Err = String;
 
@@ -23,7 +26,7 @@ fn range(part: &str) -> Result<RangeInclusive<u16>, String> {
     let status = |text: &str| {
         let status: Option<u16> = text.trim().parse().ok();
         status
-            .filter(|status| *status <= 999)
+            .filter(|status| *status <= LAST)
             .ok_or_else(|| format!("{text:?} is not a status from 0 to 999"))
     };
     let (first, last) = (status(first)?, status(last)?);
@@ -55,6 +58,8 @@ pub(crate) struct Rules {
     pub(crate) failure: Option<Statuses>,
     pub(crate) ignored: Statuses,
     pub(crate) cancelled: Option<Statuses>,
+    /// What the breakers' own settings say; arguments come first.
+    pub(crate) declared: nanobreaker::Statuses,
 }
 
 /// What fails and what was given up where the arguments don't say, of HTTP: 0 is what Envoy writes where
@@ -68,13 +73,26 @@ impl Rules {
     /// With nothing left open, for the statuses of HTTP or of gRPC.
     pub(crate) fn for_statuses(&self, are_grpc: bool) -> Self {
         let (failure, cancelled) = if are_grpc { GRPC } else { HTTP };
-        let or = |given: &Option<Statuses>, usual: &[RangeInclusive<u16>]| {
-            given.clone().or_else(|| Some(Statuses(usual.to_vec())))
+        let usual = &Statuses(failure.to_vec());
+        let declared = |outcome: Outcome| {
+            let says = move |status: &u16| {
+                let usual = if usual.contains(*status) { Outcome::Failure } else { Outcome::Success };
+                let says = match are_grpc {
+                    true => self.declared.of_grpc(*status, usual),
+                    false => self.declared.of_http(*status, usual),
+                };
+                says == outcome
+            };
+            (0..=LAST).filter(says).map(|status| status..=status)
         };
+        let ignored = self.ignored.0.iter().cloned().chain(declared(Outcome::Ignored));
         Self {
-            failure: or(&self.failure, failure),
-            ignored: self.ignored.clone(),
-            cancelled: or(&self.cancelled, cancelled),
+            failure: Some(
+                self.failure.clone().unwrap_or_else(|| Statuses(declared(Outcome::Failure).collect())),
+            ),
+            ignored: Statuses(ignored.collect()),
+            cancelled: Some(self.cancelled.clone().unwrap_or_else(|| Statuses(cancelled.to_vec()))),
+            declared: self.declared,
         }
     }
 
@@ -109,6 +127,7 @@ mod tests {
             failure: Some("500-599, 429,0".parse().unwrap()),
             ignored: "404,500".parse().unwrap(),
             cancelled: Some("499".parse().unwrap()),
+            declared: nanobreaker::Statuses::default(),
         };
         let outcome = |status| rules.outcome(Ending::Status(status));
         assert_eq!(outcome(503), Outcome::Failure);
@@ -121,7 +140,7 @@ mod tests {
 
     #[test]
     fn statuses_of_grpc_have_failures_of_their_own() {
-        let rules = Rules { failure: None, ignored: "".parse().unwrap(), cancelled: None };
+        let rules = unsaid(nanobreaker::Statuses::default());
         let outcome = |status| rules.for_statuses(true).outcome(Ending::Status(status));
         let failures: Vec<u16> = (0..=16).filter(|n| outcome(*n) == Outcome::Failure).collect();
         assert_eq!(failures, [2, 4, 8, 13, 14, 15]);
@@ -130,6 +149,34 @@ mod tests {
         let of_http = |status| rules.for_statuses(false).outcome(Ending::Status(status));
         assert_eq!(of_http(0), Outcome::Failure);
         assert_eq!(of_http(499), Outcome::Cancelled);
+    }
+
+    fn unsaid(declared: nanobreaker::Statuses) -> Rules {
+        Rules { failure: None, ignored: "".parse().unwrap(), cancelled: None, declared }
+    }
+
+    #[test]
+    fn what_a_configuration_declares_holds_where_no_argument_says_otherwise() {
+        let toml = "failure_status = ['5xx', 429, 'NOT_FOUND']\nignore_status = [404, 501]";
+        let file: nanobreaker::PartialSettings = toml::from_str(toml).unwrap();
+        let rules = unsaid(file.statuses());
+        let of_http = |status| rules.for_statuses(false).outcome(Ending::Status(status));
+        for (status, outcome) in [
+            (429, Outcome::Failure),
+            (500, Outcome::Failure),
+            (501, Outcome::Ignored),
+            (404, Outcome::Ignored),
+            (499, Outcome::Cancelled),
+            (200, Outcome::Success),
+        ] {
+            assert_eq!(of_http(status), outcome, "{status}");
+        }
+        let of_grpc = |status| rules.for_statuses(true).outcome(Ending::Status(status));
+        assert_eq!((of_grpc(5), of_grpc(14)), (Outcome::Failure, Outcome::Success));
+        let argued = Rules { failure: Some("400".parse().unwrap()), ..rules.clone() };
+        let argued = argued.for_statuses(false);
+        let outcomes = [400, 500, 404].map(|status| argued.outcome(Ending::Status(status)));
+        assert_eq!(outcomes, [Outcome::Failure, Outcome::Success, Outcome::Ignored]);
     }
 
     #[test]

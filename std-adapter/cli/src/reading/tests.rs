@@ -29,7 +29,12 @@ fn reading(format: Option<Format>) -> Reading {
         time_is: None,
         span_kind: SpanKind::default(),
         key: Some("key".into()),
-        rules: Rules { failure: None, ignored: "".parse().unwrap(), cancelled: None },
+        rules: Rules {
+            failure: None,
+            ignored: "".parse().unwrap(),
+            cancelled: None,
+            declared: nanobreaker::Statuses::default(),
+        },
     }
 }
 

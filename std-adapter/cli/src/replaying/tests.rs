@@ -30,7 +30,7 @@ fn played(toml: &str, calls: &[Call]) -> Played {
     player.finish()
 }
 
-const THREE_IN_A_ROW: &str = "open_for = '1s'\n[window]\nkind = 'consecutive'\nthreshold = 3";
+const THREE_IN_A_ROW: &str = "open_for = '1s'\nmax_open = '1s'\nprobe_successes = 1\nprobe_lease = '1s'\n[window]\nkind = 'consecutive'\nthreshold = 3";
 
 /// A call every 100 ms that takes 50; those from 1 s to 4 s fail.
 fn outage() -> Vec<Call> {
@@ -97,7 +97,7 @@ fn workers_that_saved_calls_would_have_held_at_once_are_counted() {
 
 #[test]
 fn slow_calls_trip_without_any_failure() {
-    let toml = "slow_after = '1s'\n[window]\nkind = 'calls'\nsize = 4\nslow_rate_percent = 50";
+    let toml = "open_for = '10s'\nprobe_successes = 1\nslow_after = '1s'\n[window]\nkind = 'calls'\nsize = 4\nslow_rate_percent = 50";
     let calls: Vec<_> = (0..8).map(|n| call(n * 2_000, 1_500, Outcome::Success)).collect();
     let played = played(toml, &calls);
     assert_eq!(played.trips[0].detection_delay_us, None);

@@ -267,7 +267,7 @@ fn catalogue(tuned: &Tuned<'_>) -> Result<String, Failure> {
 
 fn open_for(settings: &PartialSettings) -> String {
     let humane = |time| humantime::format_duration(time).to_string();
-    let mut text = settings.open_for.map_or("10s".to_owned(), humane);
+    let mut text = settings.open_for.map_or("500ms".to_owned(), humane);
     if let Some(most) = settings.max_open {
         let _ = write!(text, " to {}", humane(most));
     }

@@ -66,6 +66,7 @@ fn readable(duration: Duration) -> Duration {
 
 /// Every window with every opening, on top of what `base` says. Simple ones come first.
 pub(crate) fn candidates(base: &PartialSettings, openings: &[Opening]) -> Vec<PartialSettings> {
+    let PartialWindow { slow_rate, p50, p90, p95, p99, p999, .. } = base.window;
     let mut candidates = Vec::new();
     for window in windows() {
         for opening in openings {
@@ -73,7 +74,7 @@ pub(crate) fn candidates(base: &PartialSettings, openings: &[Opening]) -> Vec<Pa
                 open_for: Some(opening.open_for),
                 max_open: base.max_open.or(opening.max_open),
                 ramp: base.ramp.or(opening.ramp),
-                window: PartialWindow { slow_rate: base.window.slow_rate, ..window },
+                window: PartialWindow { slow_rate, p50, p90, p95, p99, p999, ..window },
                 ..*base
             };
             // The base may say what some of them can't fulfil, such as a cap of the open time.

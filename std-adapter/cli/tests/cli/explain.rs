@@ -3,7 +3,10 @@ use super::*;
 #[test]
 fn a_configuration_is_put_into_words_with_its_traps() {
     let folder = Folder::new();
-    folder.write("breaker.toml", "open_for = '2s'\n[window]\nkind = 'time'\nspan = '10s'\nmin_calls = 50\n");
+    folder.write(
+        "breaker.toml",
+        "open_for = '2s'\nprobe_lease = '2s'\n[window]\nkind = 'time'\nspan = '10s'\nmin_calls = 50\n",
+    );
     let text = folder.printed(&["explain", "breaker.toml", "--calls-per-second", "2", "--timeout", "30s"]);
     for words in [
         "opens when 50 % of the calls of the last 10s failed, once there are 50",
@@ -45,7 +48,7 @@ fn the_breakers_of_a_catalogue_are_explained_one_by_one() {
     folder.write("breakers.toml", CATALOG);
     let text = folder.printed(&["explain", "breakers.toml"]);
     let (defaults, payments) = text.split_once("[breakers.payments]").unwrap();
-    assert!(defaults.starts_with("[defaults]\nThe breaker opens when 5 calls failed"), "{text}");
+    assert!(defaults.starts_with("[defaults]\nThe breaker opens when there is evidence"), "{text}");
     assert!(payments.contains("rejects every call for 20s"), "{text}");
     let json = folder.json(&["explain", "--json", "breakers.toml"]);
     assert!(json["breakers.payments"]["does"].is_array(), "{json}");
@@ -70,7 +73,8 @@ fn each_key_of_a_log_has_the_settings_of_its_name() {
         .iter()
         .map(|trip| (trip["key"].as_str().unwrap(), trip["at"].as_str().unwrap()))
         .collect();
-    assert_eq!(trips, [("payments", "1970-01-01T00:00:02.510Z"), ("search", "1970-01-01T00:00:04.510Z"),]);
+    // Three in a row, and the seven that the default's evidence takes.
+    assert_eq!(trips, [("payments", "1970-01-01T00:00:02.510Z"), ("search", "1970-01-01T00:00:06.510Z")]);
     assert_eq!(report["trips"][0]["open_for_s"], 20.0);
 }
 

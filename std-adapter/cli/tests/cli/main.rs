@@ -5,6 +5,7 @@ mod layouts;
 mod replay;
 mod sample;
 mod simulator;
+mod statuses;
 mod tune;
 mod wrong_input;
 
@@ -60,4 +61,4 @@ impl Folder {
     }
 }
 
-const BREAKER: &str = "open_for = '5s'\n[window]\nkind = 'consecutive'\nthreshold = 3\n";
+const BREAKER: &str = "open_for = '5s'\nprobe_successes = 1\n[window]\nkind = 'consecutive'\nthreshold = 3\n";

@@ -92,8 +92,8 @@ fn a_setting_that_can_not_be_is_told_with_its_whole_key() {
         "breakers.payments.max_probes is 64, but must be from 1 to 63"
     );
     assert_eq!(
-        refused("[profiles.slow]\nmax_open = '1s'"),
-        "profiles.slow.max_open is 1s, but must be from 10s to 18h 38m 28s 864ms"
+        refused("[profiles.slow]\nmax_open = '1ms'"),
+        "profiles.slow.max_open is 1ms, but must be from 500ms to 18h 38m 28s 864ms"
     );
     assert_eq!(
         refused("[breakers.payments]\nprofile = 'fast'\n[profiles.slow]\n[profiles.slower]"),

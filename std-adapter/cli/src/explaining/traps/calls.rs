@@ -9,13 +9,14 @@ use crate::explaining::{Surroundings, Trap};
 
 pub(super) fn open_time_shorter_than_timeout(full: &Full, around: &Surroundings) -> Option<Trap> {
     let longest = longest_call(full, around)?;
-    if full.config.latch() || full.open_for() >= longest {
+    // Backoff rests for longer.
+    if full.config.latch() || full.max_open() >= longest {
         return None;
     }
     trap(
         "open_for",
         format!(
-            "{} is shorter than the {} that a call may hang: the breaker lets probes through \
+            "{} is shorter than the {} that a call may hang, and so is max_open: the breaker lets probes through \
              while calls from before the trip still wait, and each failing probe holds a worker \
              for longer than the breaker then rests",
             time(full.open_for()),
@@ -70,11 +71,14 @@ pub(super) fn never_slow(full: &Full, around: &Surroundings) -> Option<Trap> {
     )
 }
 
+/// As many calls one after another as the default asks for are no trap.
+const FEW_ROUNDS: u32 = 3;
+
 pub(super) fn recovers_slowly(full: &Full, around: &Surroundings) -> Option<Trap> {
     let rounds = u32::from(full.config.probe_successes().div_ceil(full.config.max_probes()));
     let longest = longest_call(full, around)?;
     let wait = longest.saturating_mul(rounds);
-    if full.config.latch() || rounds < 2 || wait <= full.open_for() {
+    if full.config.latch() || rounds <= FEW_ROUNDS || wait <= full.open_for() {
         return None;
     }
     trap(

@@ -29,15 +29,19 @@ pub(super) fn no_backoff(full: &Full, _: &Surroundings) -> Option<Trap> {
     trap(
         "max_open",
         format!(
-            "without max_open there is no backoff: a dependency that is down for long is probed \
-             every {}",
+            "with max_open no longer than open_for there is no backoff: a dependency that is down for \
+             long is probed every {}",
             time(full.open_for())
         ),
     )
 }
 
+/// Instances whose open times are no longer than this meet anyway.
+const SHORT: Duration = Duration::from_secs(10);
+
 pub(super) fn fleet_in_step(full: &Full, _: &Surroundings) -> Option<Trap> {
-    if full.config.latch() || full.jitter_permille > 0 || full.max_open() == full.open_for() {
+    let has_backoff = full.max_open() > full.open_for().max(SHORT);
+    if full.config.latch() || full.jitter_permille > 0 || !has_backoff {
         return None;
     }
     trap(

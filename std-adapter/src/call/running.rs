@@ -1,0 +1,77 @@
+//! Runs code of the caller's right now, with a permit that is spent where that code panics.
+
+use nanobreaker_core::window::Window;
+use nanobreaker_core::{Breaker, Clock, Observer, Token};
+
+use crate::call::held::{Stage, end_without_answer};
+use crate::call::limits::Limits;
+use crate::call::probing;
+
+/// A permit while code runs that may panic. It stands beside the values that it holds, which the code after it
+/// uses: so they need not lie in memory.
+pub(super) struct Running<'a, W: Window, C: Clock, O: Observer> {
+    breaker: &'a Breaker<W, C, O>,
+    limits: Limits,
+    token: Token,
+    started_ms: u32,
+    stage: Stage,
+}
+
+impl<W: Window, C: Clock, O: Observer> Drop for Running<'_, W, C, O> {
+    #[inline]
+    fn drop(&mut self) {
+        let Self { breaker, limits, token, started_ms, stage } = *self;
+        end_without_answer(breaker, token, limits, started_ms, stage);
+    }
+}
+
+/// Runs `code`, which makes a call or starts one; a panic in it is a failure of the call. Returns, too, when it
+/// started by the breaker's clock, where calls are measured.
+#[inline(always)]
+pub(super) fn run<W: Window, C: Clock, O: Observer, T>(
+    breaker: &Breaker<W, C, O>,
+    limits: Limits,
+    token: Token,
+    code: impl FnOnce() -> T,
+) -> (T, u32) {
+    if !limits.are_none() || token.is_probe() {
+        return run_watched(breaker, limits, token, code);
+    }
+    let running = Running { breaker, limits: Limits::NONE, token, started_ms: 0, stage: Stage::Runs };
+    let answer = code();
+    std::mem::forget(running);
+    (answer, 0)
+}
+
+/// The same for a call that is measured, or that probes: kept out of the way of all others.
+#[inline(never)]
+fn run_watched<W: Window, C: Clock, O: Observer, T>(
+    breaker: &Breaker<W, C, O>,
+    limits: Limits,
+    token: Token,
+    code: impl FnOnce() -> T,
+) -> (T, u32) {
+    let mut running = Running { breaker, limits, token, started_ms: 0, stage: Stage::Waits };
+    if limits.measure() {
+        running.started_ms = breaker.clock().now_ms() as u32;
+    }
+    running.stage = Stage::Runs;
+    let answer = if token.is_probe() { probing::run(probing::address(breaker), code) } else { code() };
+    let started_ms = running.started_ms;
+    std::mem::forget(running);
+    (answer, started_ms)
+}
+
+/// Runs code that says what a call came to. Where it panics the call has no outcome, and a probe's place is
+/// given back.
+#[inline]
+pub(super) fn judge<W: Window, C: Clock, O: Observer, T>(
+    breaker: &Breaker<W, C, O>,
+    token: Token,
+    code: impl FnOnce() -> T,
+) -> T {
+    let running = Running { breaker, limits: Limits::NONE, token, started_ms: 0, stage: Stage::Waits };
+    let outcome = code();
+    std::mem::forget(running);
+    outcome
+}

@@ -1,0 +1,133 @@
+//! Judges HTTP and gRPC calls by the statuses that a file names.
+
+use http::Response;
+use tower_http::classify::{GrpcCode, GrpcErrorsAsFailures, SharedClassifier};
+
+use nanobreaker_core::Outcome;
+use nanobreaker_settings::Statuses;
+
+use super::{BreakerLayer, ByClassifier, ByHttp, ServerErrors};
+use crate::call::Classifier;
+
+/// A status that the settings name is what they say; where they name no failures of HTTP, 5xx are
+/// failures. Errors are failures.
+impl<T, E> Classifier<Response<T>, E> for Statuses {
+    #[inline]
+    fn classify(&self, result: &Result<Response<T>, E>) -> Outcome {
+        let usual = ServerErrors.classify(result);
+        match result {
+            Ok(response) => self.of_http(response.status().as_u16(), usual),
+            Err(_) => usual,
+        }
+    }
+}
+
+impl<B> BreakerLayer<B, ByClassifier<Statuses>> {
+    /// A layer for HTTP services, judged by the statuses that the settings of a file name.
+    ///
+    /// ```
+    /// use nanobreaker::{PartialSettings, SharedBreaker, tower::BreakerLayer};
+    ///
+    /// let file: PartialSettings = toml::from_str("failure_status = ['5xx', 429]\nignore_status = [404]")?;
+    /// let breaker = SharedBreaker::builder().settings(&file)?.build()?;
+    /// let layer = BreakerLayer::http_by(breaker, file.statuses());
+    /// # drop(layer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn http_by(breaker: B, statuses: Statuses) -> Self {
+        Self { breaker, judge: ByClassifier(statuses) }
+    }
+}
+
+impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
+    /// A layer for gRPC services, as [`grpc`](Self::grpc) is, whose failures are the codes that the
+    /// settings of a file name. A code that is ignored counts as an answer: a success.
+    pub fn grpc_by(breaker: B, statuses: &Statuses) -> Self {
+        Self::grpc(breaker).grpc_failures(failures(statuses))
+    }
+}
+
+/// All codes but the failures are successes.
+fn failures(statuses: &Statuses) -> GrpcErrorsAsFailures {
+    let is_failure = |(code, _): &(u16, GrpcCode)| {
+        let usual = if USUAL.contains(code) { Outcome::Failure } else { Outcome::Success };
+        statuses.of_grpc(*code, usual) == Outcome::Failure
+    };
+    let codes = (1..).zip(CODES).filter(|code| !is_failure(code));
+    codes.fold(GrpcErrorsAsFailures::new(), |all, (_, code)| all.with_success(code))
+}
+
+/// What [`grpc_failures`](super::grpc_failures) says.
+const USUAL: [u16; 6] = [2, 4, 8, 13, 14, 15];
+
+/// All but `OK`, in the order of their numbers.
+const CODES: [GrpcCode; 16] = [
+    GrpcCode::Cancelled,
+    GrpcCode::Unknown,
+    GrpcCode::InvalidArgument,
+    GrpcCode::DeadlineExceeded,
+    GrpcCode::NotFound,
+    GrpcCode::AlreadyExists,
+    GrpcCode::PermissionDenied,
+    GrpcCode::ResourceExhausted,
+    GrpcCode::FailedPrecondition,
+    GrpcCode::Aborted,
+    GrpcCode::OutOfRange,
+    GrpcCode::Unimplemented,
+    GrpcCode::Internal,
+    GrpcCode::Unavailable,
+    GrpcCode::DataLoss,
+    GrpcCode::Unauthenticated,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderMap;
+    use nanobreaker_settings::PartialSettings;
+    use tower_http::classify::{ClassifiedResponse, ClassifyResponse};
+
+    fn statuses(toml: &str) -> Statuses {
+        let settings: PartialSettings = toml::from_str(toml).unwrap();
+        settings.statuses()
+    }
+
+    /// The codes that a response's head with them makes a failure.
+    fn failing(toml: &str) -> Vec<u16> {
+        let judged = |code: u16| {
+            let mut response = Response::new(());
+            let headers: &mut HeaderMap = response.headers_mut();
+            headers.insert("grpc-status", code.into());
+            let verdict = failures(&statuses(toml)).classify_response(&response);
+            matches!(verdict, ClassifiedResponse::Ready(Err(_)))
+        };
+        (0..=16).filter(|code| judged(*code)).collect()
+    }
+
+    #[test]
+    fn codes_of_grpc_fail_as_the_file_names_them() {
+        assert_eq!(failing("failure_status = ['UNAVAILABLE', 'not_found', '5xx']"), [5, 14]);
+        assert_eq!(failing("failure_status = ['5xx']"), USUAL);
+        assert_eq!(failing("ignore_status = ['UNAVAILABLE']"), [2, 4, 8, 13, 15]);
+    }
+
+    #[test]
+    fn statuses_of_http_are_judged_as_the_file_names_them() {
+        let judged = |toml: &str, status: u16| {
+            let response = Response::builder().status(status).body(()).unwrap();
+            statuses(toml).classify(&Ok::<_, ()>(response))
+        };
+        let file = "failure_status = ['5xx', 429]\nignore_status = [404, 501]";
+        for (status, outcome) in [
+            (500, Outcome::Failure),
+            (501, Outcome::Ignored),
+            (429, Outcome::Failure),
+            (404, Outcome::Ignored),
+            (400, Outcome::Success),
+        ] {
+            assert_eq!(judged(file, status), outcome, "{status}");
+        }
+        assert_eq!(judged("", 503), Outcome::Failure);
+        assert_eq!(statuses(file).classify(&Err::<Response<()>, _>(())), Outcome::Failure);
+    }
+}
