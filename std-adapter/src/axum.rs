@@ -56,7 +56,7 @@ pub fn guard<B>(breaker: B) -> Guard<B> {
 pub fn guard_by<B>(
     breaker: B,
     statuses: nanobreaker_settings::Statuses,
-) -> (AnswerLayer, BreakerLayer<B, ByClassifier<nanobreaker_settings::Statuses>>) {
+) -> (AnswerLayer, BreakerLayer<B, ByHead<nanobreaker_settings::Statuses>>) {
     (AnswerLayer::new(), BreakerLayer::http_by(breaker, statuses))
 }
 

@@ -31,7 +31,7 @@
 //! * [`CallExt`]: [`call`](CallExt::call) and [`call_async`](CallExt::call_async) for it and for any
 //!   [`Breaker`], with [`Caller`] for the details: classification, slow calls, hung calls.
 //! * [`Fallback`]: what to do instead, for the results of calls.
-//! * [`CoarseClock`], [`TimerClock`], and `TokioClock` for tests under paused time.
+//! * [`CoarseClock`], [`TimerClock`], [`WallClock`], and `TokioClock` for tests under paused time.
 //! * All of [`nanobreaker_core`], for breakers in a `static`, other windows and other clocks.
 //!
 //! # Features
@@ -42,7 +42,9 @@
 //! | ------- | ---- |
 //! | `admin` | `admin`: a page and a JSON interface for operators, as an axum router |
 //! | `axum` | a module of that name: 503 with `Retry-After` for rejected requests, and a layer for routes |
+//! | `check` | `Check`: asks in the background whether a dependency is well again; with `check-http` and `check-grpc` by those protocols |
 //! | `config` | `catalog`: the settings of many breakers, from files and the environment, read again while calls go on |
+//! | `fleet` | `fleet`: breakers of many processes share what they find out; the crate `nanobreaker-fleet` brings Redis and Valkey |
 //! | `full` | all of these |
 //! | `metrics` | metrics of watched breakers through the facade of that name: see `observe::Monitor::publish` |
 //! | `monitor` | `observe`: counts, recent transitions and health of breakers |
@@ -50,6 +52,7 @@
 //! | `reqwest` | a module of that name: a middleware with a breaker per host; brings `registry` |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
 //! | `settings` | `PartialSettings`: what a file can say about a breaker, with durations such as "10s" |
+//! | `state-file` | `StateFile`: keeps what breakers know over restarts |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return; with `monitor`, a broadcast of transitions |
 //! | `tonic` | a module of that name: a channel behind a breaker, and rejections as UNAVAILABLE |
 //! | `tower` | a module of that name: a layer for any service |
@@ -68,6 +71,8 @@ pub mod axum;
 mod call;
 #[cfg(feature = "config")]
 pub mod catalog;
+#[cfg(feature = "check")]
+mod check;
 mod clock;
 #[cfg(any(feature = "reqwest", feature = "tower-http"))]
 mod counted;
@@ -75,6 +80,8 @@ mod error;
 #[cfg(feature = "tracing")]
 mod event;
 mod fallback;
+#[cfg(feature = "fleet")]
+pub mod fleet;
 #[cfg(feature = "monitor")]
 pub mod observe;
 #[cfg(feature = "registry")]
@@ -83,6 +90,8 @@ mod rejection;
 #[cfg(feature = "reqwest")]
 pub mod reqwest;
 mod shared;
+#[cfg(feature = "state-file")]
+mod state_file;
 mod stripes;
 #[cfg(feature = "tonic")]
 pub mod tonic;
@@ -99,9 +108,13 @@ struct Readme;
 #[cfg(feature = "tokio")]
 pub use call::Timed;
 pub use call::{ByResult, CallExt, Caller, Classifier, Handle};
+#[cfg(feature = "check")]
+pub use check::{Check, CheckError};
+#[cfg(all(feature = "check", feature = "settings"))]
+pub use check::{CheckSettings, Then};
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;
-pub use clock::{CoarseClock, TimerClock};
+pub use clock::{CoarseClock, TimerClock, WallClock};
 #[cfg(any(feature = "reqwest", feature = "tower-http"))]
 pub use counted::Counted;
 pub use error::CallError;
@@ -118,4 +131,6 @@ pub use rejection::Rejection;
 pub use shared::{
     BreakerRef, Listeners, PinnedBreaker, SharedBreaker, SharedBreakerBuilder, SharedClock, SharedWindow,
 };
+#[cfg(feature = "state-file")]
+pub use state_file::{StateFile, StateFileError};
 pub use stripes::{ThreadLanes, ThreadStripes};

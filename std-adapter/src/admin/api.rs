@@ -21,6 +21,8 @@ struct Overview {
     /// Milliseconds since the epoch.
     now_ms: u64,
     allows_changes: bool,
+    #[cfg(feature = "fleet")]
+    fleet: Option<super::fleet::View>,
     breakers: Vec<Row>,
 }
 
@@ -74,7 +76,7 @@ fn resolved(mut settings: Settings) -> Settings {
     settings
 }
 
-fn since_epoch_ms(time: SystemTime) -> u64 {
+pub(super) fn since_epoch_ms(time: SystemTime) -> u64 {
     let passed = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     u64::try_from(passed.as_millis()).unwrap_or(u64::MAX)
 }
@@ -84,6 +86,8 @@ pub(super) async fn breakers(State(shared): State<Arc<Shared>>) -> Response {
     let overview = Overview {
         now_ms: since_epoch_ms(SystemTime::now()),
         allows_changes: shared.token.is_some(),
+        #[cfg(feature = "fleet")]
+        fleet: shared.fleet.as_ref().map(|fleet| super::fleet::View::of(fleet, shared.token.is_some())),
         breakers: breakers.collect(),
     };
     ([(CACHE_CONTROL, "no-store")], Json(overview)).into_response()
@@ -137,12 +141,8 @@ pub(super) async fn change(
     headers: HeaderMap,
     order: Result<Json<Order>, JsonRejection>,
 ) -> Response {
-    let Some(token) = &shared.token else {
-        return refusal(StatusCode::FORBIDDEN, "changes are not allowed here");
-    };
-    if !token.is_borne_by(&headers) {
-        let refusal = refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
-        return ([(WWW_AUTHENTICATE, "Bearer")], refusal).into_response();
+    if let Some(refused) = refused_bearer(&shared, &headers) {
+        return refused;
     }
     let order = match order {
         Ok(Json(order)) => order,
@@ -157,6 +157,18 @@ pub(super) async fn change(
     Json(serde_json::json!({ "changed": changed, "phase": phase })).into_response()
 }
 
-fn refusal(status: StatusCode, message: &str) -> Response {
+/// The answer to who may not change anything.
+pub(super) fn refused_bearer(shared: &Shared, headers: &HeaderMap) -> Option<Response> {
+    let Some(token) = &shared.token else {
+        return Some(refusal(StatusCode::FORBIDDEN, "changes are not allowed here"));
+    };
+    if token.is_borne_by(headers) {
+        return None;
+    }
+    let refusal = refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+    Some(([(WWW_AUTHENTICATE, "Bearer")], refusal).into_response())
+}
+
+pub(super) fn refusal(status: StatusCode, message: &str) -> Response {
     (status, Json(serde_json::json!({ "error": message }))).into_response()
 }

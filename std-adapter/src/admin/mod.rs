@@ -5,10 +5,14 @@
 //! | `GET /` | the page, which updates by itself |
 //! | `GET /api/breakers` | every breaker: phase, counts, configuration, recent transitions |
 //! | `POST /api/change` | `{"breaker": "payments", "action": "isolate"}`; needs the token as `Authorization: Bearer …` |
+//! | `POST /api/order` | `{"breaker": "payments", "action": "isolate", "seconds": 1800, "reason": "on call"}`, for all of the fleet; needs the token, too |
 //!
-//! Actions: `isolate`, `disable`, `reset`, `trip`, `shadow` and `end_shadow`.
+//! Actions: `isolate`, `disable`, `reset`, `trip`, `shadow` and `end_shadow`; of a fleet's orders `isolate`,
+//! `disable`, `shadow` and `withdraw`.
 
 mod api;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod page;
 mod token;
 
@@ -18,6 +22,8 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 
+#[cfg(feature = "fleet")]
+use crate::fleet::Fleet;
 use crate::observe::Monitor;
 use token::Token;
 
@@ -51,6 +57,8 @@ const MAX_BODY: usize = 4_096;
 #[must_use = "call build() to get the router"]
 pub struct Admin {
     monitor: Monitor,
+    #[cfg(feature = "fleet")]
+    fleet: Option<Fleet>,
     allows_changes: bool,
     token: Option<Token>,
 }
@@ -78,6 +86,8 @@ pub enum AdminError {
 /// What handlers share.
 struct Shared {
     monitor: Monitor,
+    #[cfg(feature = "fleet")]
+    fleet: Option<Fleet>,
     /// Whose bearer may change something; `None` where nobody may.
     token: Option<Token>,
 }
@@ -85,7 +95,21 @@ struct Shared {
 impl Admin {
     /// Shows what `monitor` watches, and lets nobody change anything.
     pub fn new(monitor: &Monitor) -> Self {
-        Self { monitor: monitor.clone(), allows_changes: false, token: None }
+        Self {
+            monitor: monitor.clone(),
+            #[cfg(feature = "fleet")]
+            fleet: None,
+            allows_changes: false,
+            token: None,
+        }
+    }
+
+    /// Shows this fleet, too: whether it is together, and what it found and ordered. Where changes are allowed
+    /// and [`allow_orders`](crate::fleet::FleetBuilder::allow_orders) was set, it gives orders as well.
+    #[cfg(feature = "fleet")]
+    pub fn fleet(mut self, fleet: &Fleet) -> Self {
+        self.fleet = Some(fleet.clone());
+        self
     }
 
     /// Lets whoever has the token change breakers.
@@ -115,8 +139,16 @@ impl Admin {
             (true, token) => token,
             (false, _) => None,
         };
-        let shared = Arc::new(Shared { monitor: self.monitor, token });
-        Ok(Router::new()
+        let shared = Arc::new(Shared {
+            monitor: self.monitor,
+            #[cfg(feature = "fleet")]
+            fleet: self.fleet,
+            token,
+        });
+        let router = Router::new();
+        #[cfg(feature = "fleet")]
+        let router = router.route("/api/order", post(fleet::order));
+        Ok(router
             .route("/", get(page::page))
             .route("/api/breakers", get(api::breakers))
             .route("/api/change", post(api::change))

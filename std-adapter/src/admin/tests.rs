@@ -306,3 +306,44 @@ fn runtime() -> tokio::runtime::Runtime {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_all().build().unwrap()
 }
+
+#[cfg(feature = "fleet")]
+#[tokio::test]
+async fn a_fleet_is_shown_and_takes_orders_where_that_is_allowed() {
+    use crate::fleet::{Fleet, InMemory};
+
+    let start = |allows_orders: bool| {
+        let builder = Fleet::builder("checkout").quorum(1).exchange(InMemory::new());
+        let builder = if allows_orders { builder.allow_orders() } else { builder };
+        builder.start().unwrap()
+    };
+    for allows_orders in [false, true] {
+        let fleet = start(allows_orders);
+        let site = Site::open(|admin| writable(admin).fleet(&fleet)).await;
+        let builder = SharedBreaker::builder().name("payments").fleet(&fleet);
+        let payments = site.monitor.watch(builder.build().unwrap());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let view = site.get("/api/breakers").await.json()["fleet"].clone();
+        assert_eq!((&view["group"], &view["is_together"]), (&json!("checkout"), &json!(true)));
+        assert_eq!(view["allows_orders"], allows_orders);
+        assert_eq!(view["breakers"][0]["finding"], Value::Null);
+
+        let order = json!({ "breaker": "payments", "action": "isolate", "seconds": 60, "reason": "on call" });
+        let post = async |authorization: &str| {
+            let headers = format!("content-type: application/json\r\n{authorization}");
+            site.send("POST /ops/breakers/api/order", &headers, order.to_string().as_bytes()).await
+        };
+        assert_eq!(post("").await.status, 401);
+        let answer = post(&format!("authorization: Bearer {TOKEN}\r\n")).await;
+        if !allows_orders {
+            assert_eq!(answer.status, 422);
+            assert!(answer.body.contains("allow_orders()"), "{}", answer.body);
+            continue;
+        }
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert_eq!(payments.phase(), Phase::Isolated);
+        let view = site.get("/api/breakers").await.json()["fleet"].clone();
+        assert_eq!(view["breakers"][0]["order"]["reason"], "on call");
+    }
+}

@@ -11,6 +11,8 @@ mod upkeep;
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{Hash, RandomState};
+#[cfg(feature = "state-file")]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -25,6 +27,8 @@ use crate::registry::entry::Entry;
 use crate::registry::near::Near;
 use crate::registry::upkeep::Upkeep;
 use crate::shared::{BreakerRef, SharedBreaker, SharedBreakerBuilder};
+#[cfg(feature = "state-file")]
+use crate::state_file::StateFile;
 
 type WhenKept = Box<dyn Fn(&SharedBreaker) + Send + Sync>;
 type Configure<K> = Box<dyn Fn(&K) -> SharedBreakerBuilder + Send + Sync>;
@@ -72,6 +76,8 @@ struct Inner<K> {
     near: Near,
     configure: Configure<K>,
     when_kept: Option<WhenKept>,
+    #[cfg(feature = "state-file")]
+    kept_in: OnceLock<StateFile>,
     clock: Box<dyn Clock + Send + Sync>,
     max_breakers: usize,
     idle_after_ms: u64,
@@ -132,6 +138,8 @@ impl<K> RegistryBuilder<K> {
                 near: Near::new(),
                 configure: self.configure,
                 when_kept: self.when_kept,
+                #[cfg(feature = "state-file")]
+                kept_in: OnceLock::new(),
                 clock: self.clock,
                 max_breakers: self.max_breakers,
                 idle_after_ms: millis(self.idle_after),
@@ -260,6 +268,24 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
         before.saturating_sub(self.len())
     }
 
+    /// Keeps the breakers' states in `file` over restarts, by their names: those that there are, and those
+    /// that are made from now on, before their first call. Returns whether it does: a registry has one file,
+    /// and stays with its first.
+    #[cfg(feature = "state-file")]
+    pub fn keep_in(&self, file: &StateFile) -> bool {
+        if self.inner.kept_in.set(file.clone()).is_err() {
+            return false;
+        }
+        self.for_each(|_, breaker| _ = file.restore(breaker));
+        let inner = Arc::downgrade(&self.inner);
+        file.add(Box::new(move |look| {
+            let entries = inner.upgrade()?.entries();
+            entries.iter().for_each(|entry| look(&entry.breaker));
+            Some(())
+        }));
+        true
+    }
+
     /// Asks `configure` again for every breaker and puts the settings in place while calls go on, as
     /// [`SharedBreaker::adjust`] does; no look-up waits. Breakers that are made meanwhile get the new
     /// settings too.
@@ -307,6 +333,10 @@ impl<K: Hash + Eq + Clone> Inner<K> {
             // Acquire: see `adjust_all`.
             let version = self.version.load(Ordering::Acquire);
             let breaker = (self.configure)(&key).build()?;
+            #[cfg(feature = "state-file")]
+            if let Some(file) = self.kept_in.get() {
+                file.restore(&breaker);
+            }
             let entry = Arc::new(Entry::new(key.clone(), breaker, &self.epoch, version));
             let now_ms = self.clock.now_ms();
             let (kept, is_new) = {

@@ -16,6 +16,12 @@ use super::SharedBreaker;
 use super::clock::Source;
 use super::listeners::{Listener, Told};
 use super::slot::Life;
+#[cfg(feature = "check")]
+use crate::check::{Check, Checked};
+#[cfg(feature = "fleet")]
+use crate::fleet::message::LONGEST_NAME;
+#[cfg(feature = "fleet")]
+use crate::fleet::{Fleet, Membership};
 
 /// Collects the settings of a [`SharedBreaker`]; [`build`](Self::build) checks them.
 ///
@@ -39,6 +45,10 @@ pub struct SharedBreakerBuilder {
     clock: Source,
     settings: Settings,
     listeners: Vec<Listener>,
+    #[cfg(feature = "check")]
+    check: Option<Check>,
+    #[cfg(feature = "fleet")]
+    fleet: Option<Fleet>,
     #[cfg(feature = "tracing")]
     traced: bool,
 }
@@ -50,6 +60,10 @@ impl SharedBreakerBuilder {
             clock: Source::Coarse,
             settings: DEFAULT,
             listeners: Vec::new(),
+            #[cfg(feature = "check")]
+            check: None,
+            #[cfg(feature = "fleet")]
+            fleet: None,
             #[cfg(feature = "tracing")]
             traced: false,
         }
@@ -225,6 +239,22 @@ impl SharedBreakerBuilder {
         self
     }
 
+    /// Asks in the background whether the dependency is well again, so that no user's call has to: see
+    /// [`Check`].
+    #[cfg(feature = "check")]
+    pub fn checked_by(mut self, check: Check) -> Self {
+        self.check = Some(check);
+        self
+    }
+
+    /// Shares what this breaker finds out with the breakers of the same name in the other processes of
+    /// `fleet`, and heeds what they found out. It needs a [`name`](Self::name), of at most 128 bytes.
+    #[cfg(feature = "fleet")]
+    pub fn fleet(mut self, fleet: &Fleet) -> Self {
+        self.fleet = Some(fleet.clone());
+        self
+    }
+
     /// Emits an event for each transition through `tracing`, with the target `nanobreaker`: a
     /// warning where the breaker opens or is isolated, else an information. Fields: `breaker`,
     /// `generation`, `from`, `to`, `cause`, `retry_after_ms` (where it opens) and `streak`.
@@ -289,7 +319,7 @@ impl SharedBreakerBuilder {
     /// # Errors
     ///
     /// A [`ConfigError`] that names the first setting outside its limits.
-    #[cfg_attr(not(feature = "tracing"), allow(unused_mut))]
+    #[cfg_attr(not(any(feature = "check", feature = "fleet", feature = "tracing")), allow(unused_mut))]
     pub fn build(mut self) -> Result<SharedBreaker, ConfigError> {
         #[cfg(feature = "tracing")]
         if self.traced {
@@ -299,9 +329,62 @@ impl SharedBreakerBuilder {
             });
         }
         let settings = self.checked()?;
+        #[cfg(feature = "fleet")]
+        let membership = self.membership()?;
+        #[cfg(feature = "check")]
+        let checked = self.check(
+            #[cfg(feature = "fleet")]
+            membership.clone(),
+        )?;
         let told = Told::new(self.listeners);
         let life = Life::begin(self.name, settings, self.clock, told)?;
-        Ok(SharedBreaker::new(life))
+        let breaker = SharedBreaker::new(life);
+        #[cfg(feature = "fleet")]
+        if let Some(membership) = membership {
+            membership.join(Arc::clone(&breaker.life.name), breaker.reference());
+        }
+        #[cfg(feature = "check")]
+        if let Some(checked) = checked {
+            checked.begin(breaker.reference());
+        }
+        Ok(breaker)
+    }
+
+    /// The breaker's check, which hears of each transition.
+    #[cfg(feature = "check")]
+    fn check(
+        &mut self,
+        #[cfg(feature = "fleet")] membership: Option<Arc<Membership>>,
+    ) -> Result<Option<Arc<Checked>>, ConfigError> {
+        let Some(check) = self.check.take() else {
+            return Ok(None);
+        };
+        check.validate()?;
+        let checked = Arc::new(Checked::new(
+            check,
+            Arc::clone(&self.name),
+            #[cfg(feature = "fleet")]
+            membership,
+        ));
+        let listener = Arc::clone(&checked);
+        self.listeners.push(Box::new(move |transition| listener.changed(transition)));
+        Ok(Some(checked))
+    }
+
+    /// The breaker's place in its fleet, which hears of each transition.
+    #[cfg(feature = "fleet")]
+    fn membership(&mut self) -> Result<Option<Arc<Membership>>, ConfigError> {
+        let Some(fleet) = self.fleet.take() else {
+            return Ok(None);
+        };
+        let (length, longest) = (self.name.len(), LONGEST_NAME);
+        if !(1..=longest).contains(&length) {
+            return Err(ConfigError::new("the name's length", length as u64, 1, longest as u64));
+        }
+        let membership = fleet.member();
+        let listener = Arc::clone(&membership);
+        self.listeners.push(Box::new(move |transition| listener.changed(transition)));
+        Ok(Some(membership))
     }
 }
 

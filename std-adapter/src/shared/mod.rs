@@ -49,6 +49,12 @@ impl SharedBreaker {
         Self { slot: life.slot, life: Arc::new(life) }
     }
 
+    /// Another handle to the breaker of this life.
+    #[cfg(feature = "state-file")]
+    pub(crate) fn of(life: Arc<slot::Life>) -> Self {
+        Self { slot: life.slot, life }
+    }
+
     /// Its name; empty unless the builder was given one.
     pub fn name(&self) -> &str {
         &self.life.name
@@ -60,7 +66,7 @@ impl SharedBreaker {
         Arc::strong_count(&self.life)
     }
 
-    #[cfg(feature = "monitor")]
+    #[cfg(any(feature = "monitor", feature = "state-file"))]
     pub(crate) fn life(&self) -> &Arc<Life> {
         &self.life
     }

@@ -6,7 +6,8 @@ use tower_http::classify::{GrpcCode, GrpcErrorsAsFailures, SharedClassifier};
 use nanobreaker_core::Outcome;
 use nanobreaker_settings::Statuses;
 
-use super::{BreakerLayer, ByClassifier, ByHttp, ServerErrors};
+use super::answer::Terms;
+use super::{BreakerLayer, ByHead, ByHttp, ServerErrors};
 use crate::call::Classifier;
 
 /// A status that the settings name is what they say; where they name no failures of HTTP, 5xx are
@@ -22,8 +23,8 @@ impl<T, E> Classifier<Response<T>, E> for Statuses {
     }
 }
 
-impl<B> BreakerLayer<B, ByClassifier<Statuses>> {
-    /// A layer for HTTP services, judged by the statuses that the settings of a file name.
+impl<B> BreakerLayer<B, ByHead<Statuses>> {
+    /// A layer for HTTP services as [`http`](Self::http) is, judged by the statuses that the settings of a file name.
     ///
     /// ```
     /// use nanobreaker::{PartialSettings, SharedBreaker, tower::BreakerLayer};
@@ -35,7 +36,7 @@ impl<B> BreakerLayer<B, ByClassifier<Statuses>> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub const fn http_by(breaker: B, statuses: Statuses) -> Self {
-        Self { breaker, judge: ByClassifier(statuses) }
+        Self { breaker, judge: ByHead::new(statuses, Terms::USUAL) }
     }
 }
 

@@ -1,0 +1,139 @@
+//! The fleet on the operators' page: how it stands, and its orders.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use super::Shared;
+use super::api::{refusal, refused_bearer, since_epoch_ms};
+use crate::fleet::{BreakerInFleet, Fleet, Link};
+
+/// What the page shows of the fleet.
+#[derive(Serialize)]
+pub(super) struct View {
+    group: Arc<str>,
+    instance: Arc<str>,
+    is_together: bool,
+    /// Milliseconds since the epoch.
+    alone_since_ms: Option<u64>,
+    heard_ago_ms: Option<u64>,
+    allows_orders: bool,
+    breakers: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: Arc<str>,
+    votes_for_ms: Option<u64>,
+    finding: Option<Finding>,
+    order: Option<Order>,
+}
+
+#[derive(Serialize)]
+struct Finding {
+    epoch: u64,
+    left_ms: u64,
+    is_holder: bool,
+}
+
+#[derive(Serialize)]
+struct Order {
+    action: &'static str,
+    reason: Arc<str>,
+    left_ms: u64,
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl View {
+    pub(super) fn of(fleet: &Fleet, allows_changes: bool) -> Self {
+        let status = fleet.status();
+        let alone_since = match status.link {
+            Link::Together => None,
+            Link::Alone { since } => Some(since),
+        };
+        Self {
+            group: status.group,
+            instance: status.instance,
+            is_together: alone_since.is_none(),
+            alone_since_ms: alone_since.map(since_epoch_ms),
+            heard_ago_ms: status.heard_ago.map(ms),
+            allows_orders: allows_changes && fleet.may_order(),
+            breakers: status.breakers.into_iter().map(Row::from).collect(),
+        }
+    }
+}
+
+impl From<BreakerInFleet> for Row {
+    fn from(breaker: BreakerInFleet) -> Self {
+        let finding = breaker.finding.map(|finding| Finding {
+            epoch: finding.epoch,
+            left_ms: ms(finding.left),
+            is_holder: finding.is_holder,
+        });
+        let order = breaker.order.map(|order| Order {
+            action: order.action.name(),
+            reason: order.reason,
+            left_ms: ms(order.left),
+        });
+        Self { name: breaker.name, votes_for_ms: breaker.votes_for.map(ms), finding, order }
+    }
+}
+
+/// What an operator orders for all of the fleet.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FleetOrder {
+    breaker: String,
+    action: Action,
+    /// An hour unless given.
+    seconds: Option<u64>,
+    #[serde(default)]
+    reason: String,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Isolate,
+    Disable,
+    Shadow,
+    Withdraw,
+}
+
+/// The token is looked at before anything else of the request.
+pub(super) async fn order(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    order: Result<Json<FleetOrder>, JsonRejection>,
+) -> Response {
+    if let Some(refused) = refused_bearer(&shared, &headers) {
+        return refused;
+    }
+    let order = match order {
+        Ok(Json(order)) => order,
+        Err(error) => return refusal(error.status(), &error.body_text()),
+    };
+    let Some(fleet) = &shared.fleet else {
+        return refusal(StatusCode::NOT_FOUND, "there is no fleet here");
+    };
+    let duration = Duration::from_secs(order.seconds.unwrap_or(3_600));
+    let given = match order.action {
+        Action::Isolate => fleet.isolate(&order.breaker, duration, &order.reason),
+        Action::Disable => fleet.disable(&order.breaker, duration, &order.reason),
+        Action::Shadow => fleet.shadow(&order.breaker, duration, &order.reason),
+        Action::Withdraw => fleet.withdraw(&order.breaker),
+    };
+    match given {
+        Ok(()) => Json(serde_json::json!({ "ordered": true })).into_response(),
+        Err(error) => refusal(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
+    }
+}

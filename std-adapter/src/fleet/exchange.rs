@@ -1,0 +1,56 @@
+//! What carries reports and findings between processes.
+
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::message::{Group, Heard, Reply, Report};
+
+/// Where instances meet: Redis or Valkey (the crate `nanobreaker-fleet`), [`InMemory`](super::InMemory), or
+/// one of your own.
+///
+/// The fleet's task is the only one who calls it, so it may take its time: no caller of a breaker ever waits
+/// for it. It needs no order and no delivery once only, since whatever is said holds for a while, has a
+/// number, and is said again while it is true. What it needs is one clock, the store's, and the rules of
+/// who holds a finding, which [`InMemory`](super::InMemory) shows.
+pub trait Exchange: Send + Sync + 'static {
+    /// Takes reports to the store, at most 64.
+    fn report(
+        &self,
+        group: &Arc<Group>,
+        reports: &[Report],
+    ) -> impl Future<Output = Result<Reply, ExchangeError>> + Send;
+
+    /// All findings and orders in force.
+    fn sync(&self, group: &Arc<Group>) -> impl Future<Output = Result<Reply, ExchangeError>> + Send;
+
+    /// Tells `ear` whatever is said in the group for as long as it is polled, and links again by itself.
+    /// [`Heard::Linked`] begins each time without a gap, and [`Heard::Lost`] ends it.
+    fn hear(&self, group: &Arc<Group>, ear: mpsc::Sender<Heard>) -> impl Future<Output = ()> + Send;
+}
+
+/// An exchange that could not do what it was asked for. The fleet tries again.
+#[derive(Debug)]
+pub struct ExchangeError(Box<dyn Error + Send + Sync>);
+
+impl ExchangeError {
+    /// The reason.
+    pub fn new(reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(reason.into())
+    }
+}
+
+impl fmt::Display for ExchangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the fleet's store: {}", self.0)
+    }
+}
+
+impl Error for ExchangeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.0)
+    }
+}

@@ -1,0 +1,172 @@
+//! What instances and the store tell each other. All times are durations: no two clocks are compared.
+
+use std::sync::Arc;
+
+/// The longest name of a group, of a breaker or of a person, and the longest reason, in bytes.
+pub const LONGEST_NAME: usize = 128;
+
+/// Who shares findings, and how many must agree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// One service in one region; nothing crosses groups.
+    pub name: Arc<str>,
+    /// This process: drawn at random, so no two are alike.
+    pub instance: Arc<str>,
+    /// How many instances must have found out for themselves before all are advised.
+    pub quorum: u32,
+    /// That many per cent of the living instances as well, rounded up; 0 is none.
+    pub quorum_percent: u32,
+}
+
+impl Group {
+    /// How many votes a finding takes among `live` instances.
+    pub fn needed(&self, live: u32) -> u32 {
+        let share = (u64::from(live) * u64::from(self.quorum_percent)).div_ceil(100);
+        self.quorum.max(u32::try_from(share).unwrap_or(u32::MAX))
+    }
+}
+
+/// What an instance has to say about one breaker of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The breaker's name; empty for [`News::Alive`].
+    pub breaker: Arc<str>,
+    /// What it is.
+    pub news: News,
+}
+
+/// What a [`Report`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// This instance found out by its own calls that the dependency is broken: a vote.
+    Open {
+        /// For how long it stays open.
+        left_ms: u32,
+        /// How long a probe may take.
+        probe_ms: u32,
+    },
+    /// The same vote once more, in case it was lost. It never counts as a probe that failed.
+    Still {
+        /// For how long it stays open.
+        left_ms: u32,
+        /// How long a probe may take.
+        probe_ms: u32,
+    },
+    /// Its own probes succeeded, while the finding of this epoch was in force.
+    Well {
+        /// The finding's epoch.
+        epoch: u64,
+    },
+    /// Only that the instance lives: what a quorum in per cent counts.
+    Alive,
+    /// An operator's order; `None` withdraws it.
+    Order(Option<Order>),
+}
+
+/// What a fleet's operator wants of a breaker in every process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// What it is to do.
+    pub action: OrderedAction,
+    /// For how long.
+    pub left_ms: u32,
+    /// Who ordered it, and why.
+    pub reason: Arc<str>,
+    /// Tells this order from others, so that a process that was told otherwise stays with that.
+    pub id: u64,
+}
+
+/// What can be ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderedAction {
+    /// Reject all calls.
+    Isolate,
+    /// Let all calls pass.
+    Disable,
+    /// Judge, but reject nobody.
+    Shadow,
+}
+
+impl OrderedAction {
+    /// Its name in messages and on pages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Isolate => "isolate",
+            Self::Disable => "disable",
+            Self::Shadow => "shadow",
+        }
+    }
+
+    /// The action of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Isolate, Self::Disable, Self::Shadow].into_iter().find(|action| action.name() == name)
+    }
+}
+
+/// Enough instances found the dependency broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The breaker's name.
+    pub breaker: Arc<str>,
+    /// Numbers the findings of one memory of the store, see [`Heard`].
+    pub epoch: u64,
+    /// For how long the one who found out stays open.
+    pub left_ms: u32,
+    /// How long its probe may take.
+    pub probe_ms: u32,
+    /// Who is to probe; empty where nobody is.
+    pub holder: Arc<str>,
+    /// How many instances live; 0 where nothing counts them.
+    pub live: u32,
+}
+
+/// What the store tells an instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// From here on nothing is missed: time to ask for what is in force.
+    Linked,
+    /// The link answers still, and everything older has arrived.
+    Alive,
+    /// Something may be missed from here on.
+    Lost,
+    /// A message of the store. `run` names its memory: where that changed, epochs begin anew.
+    Said {
+        /// The memory's random number.
+        run: u64,
+        /// The message.
+        what: Said,
+    },
+}
+
+/// A message of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// A finding is in force.
+    Open(Finding),
+    /// The finding of that epoch is over: look again.
+    Look {
+        /// The breaker's name.
+        breaker: Arc<str>,
+        /// The finding's epoch.
+        epoch: u64,
+    },
+    /// An order is in force, or none any more.
+    Order {
+        /// The breaker's name.
+        breaker: Arc<str>,
+        /// The order.
+        order: Option<Order>,
+    },
+}
+
+/// What the store answers to reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// The memory's random number.
+    pub run: u64,
+    /// The findings that are in force for the breakers of the reports, and for [`Exchange::sync`] all
+    /// findings and orders in force.
+    ///
+    /// [`Exchange::sync`]: crate::fleet::Exchange::sync
+    pub said: Vec<Said>,
+}

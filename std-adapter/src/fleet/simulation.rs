@@ -1,0 +1,472 @@
+//! Whole fleets on one clock that the test sets: real breakers, the real rules, and a network that drops,
+//! doubles, delays and reorders. Each seed is another course of events; failures name theirs.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use fastrand::Rng;
+use nanobreaker_core::window::Failures;
+use nanobreaker_core::{Breaker, Cause, Config, ManualClock, Observer, Outcome, Phase, Token, Transition};
+
+use super::member::{Act, Change, Member, Timing};
+use super::message::{Finding, Group, News, Report, Said};
+use super::store::Store;
+
+const STEP_MS: u64 = 5;
+const OPEN_MS: u32 = 10_000;
+const MAX_OPEN_MS: u32 = 20_000;
+const PROBE_MS: u32 = 2_000;
+/// How long a call takes.
+const CALL_MS: u64 = 5;
+
+#[derive(Default)]
+struct Recorder(RefCell<Vec<Transition>>);
+
+impl Observer for Recorder {
+    fn transition(&self, transition: &Transition) {
+        self.0.borrow_mut().push(*transition);
+    }
+}
+
+struct Instance {
+    breaker: Breaker<Failures<5>, &'static ManualClock, Recorder>,
+    rules: Member,
+    group: Group,
+    /// Between two calls, on average.
+    every_ms: u64,
+    next_call_ms: u64,
+    under_way: Vec<(Token, u64)>,
+    is_poisoned: bool,
+    is_dead: bool,
+    stopped_at_ms: Option<u64>,
+    advised: u32,
+}
+
+/// How bad the network is.
+#[derive(Clone, Copy)]
+struct Network {
+    drops_percent: u32,
+    doubles_percent: u32,
+    most_delay_ms: u64,
+}
+
+const GOOD: Network = Network { drops_percent: 0, doubles_percent: 0, most_delay_ms: 2 };
+const BAD: Network = Network { drops_percent: 20, doubles_percent: 20, most_delay_ms: 3_000 };
+
+enum Letter {
+    Report(usize, Report),
+    Said(usize, Said),
+}
+
+struct World {
+    clock: &'static ManualClock,
+    rng: Rng,
+    timing: Timing,
+    network: Option<Network>,
+    store: Store,
+    instances: Vec<Instance>,
+    letters: Vec<Option<Letter>>,
+    /// When each letter arrives.
+    post: BinaryHeap<Reverse<(u64, usize)>>,
+    is_down: bool,
+    /// Calls that reached the dependency while it was down, probes among them, and calls that were lost
+    /// while it was well.
+    reached: u32,
+    probes: u32,
+    lost: u32,
+    most_probes_at_once: usize,
+}
+
+impl World {
+    fn new(seed: u64, network: Option<Network>, quorum: u32, intervals_ms: &[u64]) -> Self {
+        Self::with_backoff(MAX_OPEN_MS, seed, network, quorum, intervals_ms)
+    }
+
+    fn with_backoff(
+        max_open_ms: u32,
+        seed: u64,
+        network: Option<Network>,
+        quorum: u32,
+        intervals_ms: &[u64],
+    ) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let clock: &'static ManualClock = Box::leak(Box::new(ManualClock::new(1_000_000)));
+        let config = Config::builder()
+            .open_for_ms(OPEN_MS.into())
+            .max_open_ms(max_open_ms.into())
+            .jitter_permille(200)
+            .build()
+            .unwrap();
+        let instances = intervals_ms
+            .iter()
+            .enumerate()
+            .map(|(number, every_ms)| {
+                let window = Failures::within_ms(10_000).unwrap();
+                let breaker = Breaker::with_observer(window, config, clock, Recorder::default());
+                breaker.seed(rng.u32(..));
+                let instance: Arc<str> = number.to_string().into();
+                Instance {
+                    breaker,
+                    rules: Member::new(Arc::clone(&instance)),
+                    group: Group { name: "simulated".into(), instance, quorum, quorum_percent: 0 },
+                    every_ms: *every_ms,
+                    next_call_ms: 1_000_000 + rng.u64(0..*every_ms),
+                    under_way: Vec::new(),
+                    is_poisoned: false,
+                    is_dead: false,
+                    stopped_at_ms: None,
+                    advised: 0,
+                }
+            })
+            .collect();
+        Self {
+            clock,
+            rng,
+            timing: Timing { max_open_ms, ..TIMING },
+            network,
+            store: Store::default(),
+            instances,
+            letters: Vec::new(),
+            post: BinaryHeap::new(),
+            is_down: false,
+            reached: 0,
+            probes: 0,
+            lost: 0,
+            most_probes_at_once: 0,
+        }
+    }
+
+    fn now_ms(&self) -> u64 {
+        use nanobreaker_core::Clock;
+        self.clock.now_ms()
+    }
+
+    fn run_for(&mut self, ms: u64) {
+        let until_ms = self.now_ms() + ms;
+        while self.now_ms() < until_ms {
+            self.clock.advance(STEP_MS);
+            self.deliver();
+            for number in 0..self.instances.len() {
+                if !self.instances[number].is_dead {
+                    self.end_calls(number);
+                    self.call(number);
+                    self.tick(number);
+                }
+            }
+            let probes = self.instances.iter().flat_map(|instance| &instance.under_way);
+            let at_once = probes.filter(|(token, _)| token.is_probe()).count();
+            self.most_probes_at_once = self.most_probes_at_once.max(at_once);
+        }
+    }
+
+    /// As [`run_for`](Self::run_for), but until `is_so`. Returns how long that took.
+    fn run_until(&mut self, most_ms: u64, is_so: impl Fn(&Self) -> bool) -> Option<u64> {
+        let began_ms = self.now_ms();
+        while !is_so(self) {
+            if self.now_ms() > began_ms + most_ms {
+                return None;
+            }
+            self.run_for(STEP_MS);
+        }
+        Some(self.now_ms() - began_ms)
+    }
+
+    fn call(&mut self, number: usize) {
+        let now_ms = self.now_ms();
+        let instance = &mut self.instances[number];
+        if now_ms < instance.next_call_ms {
+            return;
+        }
+        // As calls of many users come: the time to the next is exponentially distributed.
+        let wait = -(1.0 - self.rng.f64()).ln() * instance.every_ms as f64;
+        instance.next_call_ms = now_ms + wait as u64;
+        match instance.breaker.allow_token() {
+            Ok(token) => {
+                instance.under_way.push((token, now_ms + CALL_MS));
+                self.reached += u32::from(self.is_down);
+                self.probes += u32::from(self.is_down && token.is_probe());
+            }
+            Err(_) => self.lost += u32::from(!self.is_down),
+        }
+        self.tell(number);
+    }
+
+    fn end_calls(&mut self, number: usize) {
+        let now_ms = self.now_ms();
+        let fails = self.is_down || self.instances[number].is_poisoned;
+        let instance = &mut self.instances[number];
+        let ended: Vec<_> = instance.under_way.extract_if(.., |(_, ends_ms)| *ends_ms <= now_ms).collect();
+        for (token, _) in ended {
+            let outcome = if fails { Outcome::Failure } else { Outcome::Success };
+            let _ = self.instances[number].breaker.record(token, outcome);
+            self.tell(number);
+        }
+    }
+
+    fn tick(&mut self, number: usize) {
+        let now_ms = self.now_ms();
+        let instance = &mut self.instances[number];
+        if instance.rules.next_ms().is_some_and(|at_ms| at_ms <= now_ms) {
+            let (act, news) = instance.rules.due(now_ms, self.timing, &mut self.rng);
+            self.act(number, act);
+            self.send(number, news);
+        }
+    }
+
+    /// Tells an instance's rules what its breaker did.
+    fn tell(&mut self, number: usize) {
+        let transitions = self.instances[number].breaker.observer().0.take();
+        for transition in transitions {
+            let now_ms = self.now_ms();
+            let instance = &mut self.instances[number];
+            instance.advised += u32::from(transition.cause == Cause::Advised);
+            if transition.to == Phase::Open {
+                instance.stopped_at_ms.get_or_insert(now_ms);
+            }
+            let (to, cause, open_for_ms) = (transition.to, transition.cause, transition.open_for_ms);
+            let change = Change { to, cause, open_for_ms };
+            let news = instance.rules.changed(change, now_ms, self.timing, &mut self.rng);
+            self.send(number, news);
+        }
+    }
+
+    fn act(&mut self, number: usize, act: Option<Act>) {
+        let breaker = &self.instances[number].breaker;
+        match act {
+            Some(Act::Advise(ms)) => drop(breaker.advise_ms(ms.into())),
+            Some(Act::Recover) => drop(breaker.recover()),
+            Some(act) => panic!("nobody ordered {act:?}"),
+            None => return,
+        }
+        self.tell(number);
+    }
+
+    fn send(&mut self, number: usize, news: Option<News>) {
+        if let Some(news) = news {
+            let report = Report { breaker: "payments".into(), news };
+            self.mail(|| Letter::Report(number, report.clone()));
+        }
+    }
+
+    fn mail(&mut self, letter: impl Fn() -> Letter) {
+        let Some(network) = self.network else {
+            return;
+        };
+        let copies = match self.rng.u32(0..100) {
+            chance if chance < network.drops_percent => 0,
+            chance if chance < network.drops_percent + network.doubles_percent => 2,
+            _ => 1,
+        };
+        for _ in 0..copies {
+            let at_ms = self.now_ms() + self.rng.u64(0..=network.most_delay_ms);
+            self.post.push(Reverse((at_ms, self.letters.len())));
+            self.letters.push(Some(letter()));
+        }
+    }
+
+    fn publish(&mut self, said: &Said) {
+        for number in 0..self.instances.len() {
+            self.mail(|| Letter::Said(number, said.clone()));
+        }
+    }
+
+    fn deliver(&mut self) {
+        let now_ms = self.now_ms();
+        while let Some(Reverse((at_ms, letter))) = self.post.peek().copied()
+            && at_ms <= now_ms
+        {
+            self.post.pop();
+            match self.letters[letter].take() {
+                Some(Letter::Report(from, report)) => {
+                    let group = self.instances[from].group.clone();
+                    if let Some(said) = self.store.report(now_ms, &group, &report) {
+                        self.publish(&said);
+                    }
+                }
+                Some(Letter::Said(to, said)) if !self.instances[to].is_dead => self.hear(to, &said),
+                _ => {}
+            }
+        }
+    }
+
+    fn hear(&mut self, number: usize, said: &Said) {
+        let now_ms = self.now_ms();
+        let rules = &mut self.instances[number].rules;
+        let act = rules.heard(1, said, now_ms, self.timing, false, &mut self.rng);
+        self.act(number, act);
+    }
+
+    fn open(&self) -> usize {
+        let is_open = |instance: &&Instance| instance.breaker.phase() != Phase::Closed;
+        self.instances.iter().filter(|instance| !instance.is_dead).filter(is_open).count()
+    }
+}
+
+const TIMING: Timing =
+    Timing { open_for_ms: OPEN_MS, max_open_ms: MAX_OPEN_MS, probe_ms: PROBE_MS, counts_requests: false };
+
+/// Ten busy instances and forty quiet ones.
+fn busy_and_quiet() -> Vec<u64> {
+    let mut intervals = vec![50; 10];
+    intervals.extend([10_000; 40]);
+    intervals
+}
+
+fn outage(seed: u64, network: Option<Network>) -> World {
+    let mut world = World::with_backoff(15_000, seed, network, 2, &busy_and_quiet());
+    world.run_for(5_000);
+    world.is_down = true;
+    world.run_for(60_000);
+    world.is_down = false;
+    world.run_for(60_000);
+    world
+}
+
+#[test]
+fn a_fleet_sends_seven_times_fewer_calls_into_an_outage_and_loses_no_more() {
+    let courses = (0..6).map(|seed| (outage(seed, None), outage(seed, Some(GOOD))));
+    let (mut reached, mut lost) = ([0, 0], [0, 0]);
+    for (seed, (alone, fleet)) in courses.enumerate() {
+        println!(
+            "seed {seed}: reached {} and {}, probes {} and {}, lost {} and {}",
+            alone.reached, fleet.reached, alone.probes, fleet.probes, alone.lost, fleet.lost
+        );
+        let stopped = fleet.instances.iter().all(|instance| instance.stopped_at_ms.is_some());
+        assert!(stopped, "seed {seed}: somebody never stopped");
+        // One in each open time, and some at the end.
+        assert!(fleet.probes <= 8, "seed {seed}: {} probes", fleet.probes);
+        for (sum, more) in
+            [(&mut reached, [alone.reached, fleet.reached]), (&mut lost, [alone.lost, fleet.lost])]
+        {
+            *sum = [sum[0] + more[0], sum[1] + more[1]];
+        }
+    }
+    assert!(reached[0] >= 7 * reached[1], "{reached:?}");
+    assert!(lost[1] * 10 <= lost[0] * 11, "{lost:?}");
+}
+
+#[test]
+fn while_its_holder_lives_a_finding_has_one_probe_in_flight() {
+    for seed in 0..4 {
+        let mut world = World::new(seed, Some(GOOD), 2, &[100; 200]);
+        world.run_for(1_000);
+        world.is_down = true;
+        world.run_until(5_000, |world| world.open() == 200).expect("all hear of it");
+        world.most_probes_at_once = 0;
+        // Until advice alone has held most of them for too long.
+        world.run_for(u64::from(5 * MAX_OPEN_MS) - 10_000);
+        assert!(world.most_probes_at_once <= 1, "seed {seed}: {}", world.most_probes_at_once);
+    }
+}
+
+#[test]
+fn no_echo_keeps_a_finding_alive_however_bad_the_network_is() {
+    for seed in 0..4 {
+        let mut world = World::new(seed, Some(BAD), 2, &[500; 200]);
+        world.run_for(1_000);
+        world.is_down = true;
+        world.run_for(60_000);
+        world.is_down = false;
+        let closed = world.run_until(u64::from(2 * MAX_OPEN_MS + 10_000), |world| world.open() == 0);
+        assert!(closed.is_some(), "seed {seed}: {} are open still", world.open());
+    }
+}
+
+#[test]
+fn one_bad_instance_never_stops_another() {
+    for seed in 0..4 {
+        let mut world = World::new(seed, Some(BAD), 2, &[200; 50]);
+        world.instances[7].is_poisoned = true;
+        world.run_for(150_000);
+        assert!(world.instances[7].stopped_at_ms.is_some(), "it did find its own calls broken");
+        let advised: u32 = world.instances.iter().map(|instance| instance.advised).sum();
+        assert_eq!(advised, 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn with_a_quorum_of_one_a_bad_instance_stops_others() {
+    let mut world = World::new(1, Some(GOOD), 1, &[200; 50]);
+    world.instances[7].is_poisoned = true;
+    world.run_for(10_000);
+    assert_eq!(world.instances.iter().filter(|instance| instance.advised > 0).count(), 49);
+}
+
+#[test]
+fn nobody_stays_open_for_longer_than_advice_may_last_after_the_last_message() {
+    for seed in 0..4 {
+        let mut world = World::new(seed, Some(BAD), 2, &[500; 200]);
+        world.is_down = true;
+        world.run_for(20_000 + seed * 3_000);
+        world.network = None;
+        world.is_down = false;
+        world.run_for(3_000);
+        let most_ms = u64::from(2 * MAX_OPEN_MS) + 10_000;
+        let closed = world.run_until(most_ms, |world| world.open() == 0);
+        assert!(closed.is_some(), "seed {seed}: {} are open still", world.open());
+    }
+}
+
+#[test]
+fn a_holder_that_dies_in_its_probe_delays_the_others_by_a_probe_and_the_spread() {
+    for seed in 0..4 {
+        let mut world = World::new(seed, Some(GOOD), 2, &[100; 50]);
+        world.is_down = true;
+        let holder = |world: &World| {
+            let is_holder = |instance: &Instance| {
+                instance.rules.finding(world.now_ms()).is_some_and(|known| known.is_mine)
+            };
+            world.instances.iter().position(is_holder)
+        };
+        world.run_until(5_000, |world| holder(world).is_some()).expect("a finding");
+        let dies = holder(&world).unwrap();
+        let probing = |world: &World| world.instances[dies].breaker.phase() == Phase::HalfOpen;
+        world.run_until(u64::from(OPEN_MS) + 1_000, probing).expect("it probes");
+        world.instances[dies].is_dead = true;
+        world.is_down = false;
+        let closed = world.run_until(u64::from(PROBE_MS) + 1_000 + 1_000, |world| world.open() == 0);
+        assert!(closed.is_some(), "seed {seed}: {} are open still", world.open());
+    }
+}
+
+#[test]
+fn no_stream_of_lies_holds_a_breaker_for_ever() {
+    let mut world = World::new(3, Some(GOOD), 2, &[1_000]);
+    let mut passed = 0;
+    for epoch in 1..600 {
+        let lie = Finding {
+            breaker: "payments".into(),
+            epoch,
+            left_ms: OPEN_MS,
+            probe_ms: PROBE_MS,
+            holder: "nobody".into(),
+            live: 0,
+        };
+        world.publish(&Said::Open(lie));
+        let lost = world.lost;
+        world.run_for(1_000);
+        passed += u32::from(world.lost == lost);
+    }
+    // 600 s are six times five longest open times.
+    assert!(passed >= 5, "{passed} calls passed");
+}
+
+#[test]
+fn a_message_of_a_finding_that_is_over_stops_nobody() {
+    let mut world = World::new(5, Some(GOOD), 2, &[1_000]);
+    let finding = Finding {
+        breaker: "payments".into(),
+        epoch: 4,
+        left_ms: OPEN_MS,
+        probe_ms: PROBE_MS,
+        holder: "nobody".into(),
+        live: 0,
+    };
+    world.hear(0, &Said::Look { breaker: "payments".into(), epoch: 4 });
+    world.hear(0, &Said::Open(finding.clone()));
+    assert_eq!(world.open(), 0);
+    world.hear(0, &Said::Open(Finding { epoch: 5, ..finding }));
+    assert_eq!(world.open(), 1);
+}

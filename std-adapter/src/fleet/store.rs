@@ -1,0 +1,310 @@
+//! The rules of the store for one group, as pure code: votes, quorum, findings, and who probes.
+//!
+//! [`InMemory`](super::InMemory) runs them, and the script for Redis says the same in Lua. A finding lives
+//! through three times:
+//!
+//! | time | length | who may do what |
+//! | ---- | ------ | --------------- |
+//! | in force | open time + a probe's time | the holder extends or ends it; others only vote |
+//! | due | until ten probes' time after the open time | whoever finds out first becomes the holder, or ends it |
+//! | gone | | a new quorum |
+//!
+//! A holder whose probe failed hands over to the next voter. So does one that found out first while a
+//! finding was due: it is not heard there twice in a row. Hence no single bad instance holds the others.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::message::{Finding, Group, News, Order, Report, Said};
+
+/// An instance that was not heard of for so long is not counted as living. Heartbeats come every 5 s.
+const LIVES_MS: u64 = 15_000;
+
+/// A group's memory.
+#[derive(Default)]
+pub(crate) struct Store {
+    epoch: u64,
+    live: BTreeMap<Arc<str>, u64>,
+    breakers: BTreeMap<Arc<str>, Votes>,
+    orders: BTreeMap<Arc<str>, (Order, u64)>,
+}
+
+#[derive(Default)]
+struct Votes {
+    /// Instance and when its vote ends.
+    by: BTreeMap<Arc<str>, u64>,
+    finding: Option<Kept>,
+}
+
+struct Kept {
+    epoch: u64,
+    until_ms: u64,
+    probe_ms: u32,
+    /// Who is to probe; empty where nobody is.
+    holder: Arc<str>,
+    /// Who reported last.
+    last: Arc<str>,
+}
+
+impl Kept {
+    fn is_in_force(&self, now_ms: u64) -> bool {
+        now_ms < self.until_ms + u64::from(self.probe_ms)
+    }
+
+    fn is_gone(&self, now_ms: u64) -> bool {
+        now_ms >= self.until_ms + 10 * u64::from(self.probe_ms)
+    }
+
+    fn told(&self, breaker: &Arc<str>, now_ms: u64, live: u32) -> Said {
+        Said::Open(Finding {
+            breaker: Arc::clone(breaker),
+            epoch: self.epoch,
+            left_ms: left(self.until_ms, now_ms),
+            probe_ms: self.probe_ms,
+            holder: Arc::clone(&self.holder),
+            live,
+        })
+    }
+}
+
+fn left(until_ms: u64, now_ms: u64) -> u32 {
+    u32::try_from(until_ms.saturating_sub(now_ms)).unwrap_or(u32::MAX)
+}
+
+impl Store {
+    /// Takes a report in. Returns what all are to hear, if anything.
+    pub(crate) fn report(&mut self, now_ms: u64, group: &Group, report: &Report) -> Option<Said> {
+        let live = self.heard_of(now_ms, group);
+        match &report.news {
+            News::Alive => None,
+            News::Order(order) => Some(self.order(now_ms, &report.breaker, order.clone())),
+            News::Well { epoch } => self.well(now_ms, group, &report.breaker, *epoch),
+            News::Open { left_ms, probe_ms } | News::Still { left_ms, probe_ms } => {
+                let is_new = matches!(report.news, News::Open { .. });
+                self.open(
+                    now_ms,
+                    group,
+                    live,
+                    &report.breaker,
+                    Vote { left_ms: *left_ms, probe_ms: *probe_ms, is_new },
+                )
+            }
+        }
+    }
+
+    /// The finding that is in force for this breaker.
+    pub(crate) fn finding(&self, now_ms: u64, breaker: &Arc<str>) -> Option<Said> {
+        let finding = self.breakers.get(breaker)?.finding.as_ref()?;
+        finding.is_in_force(now_ms).then(|| finding.told(breaker, now_ms, self.live.len() as u32))
+    }
+
+    /// All findings and orders that are in force.
+    pub(crate) fn all(&self, now_ms: u64) -> Vec<Said> {
+        let findings = self.breakers.keys().filter_map(|breaker| self.finding(now_ms, breaker));
+        let orders = self.orders.iter().filter(|(_, (_, until_ms))| now_ms < *until_ms).map(
+            |(breaker, (order, until_ms))| Said::Order {
+                breaker: Arc::clone(breaker),
+                order: Some(Order { left_ms: left(*until_ms, now_ms), ..order.clone() }),
+            },
+        );
+        findings.chain(orders).collect()
+    }
+
+    /// Counts the living, where that is asked for.
+    fn heard_of(&mut self, now_ms: u64, group: &Group) -> u32 {
+        if group.quorum_percent == 0 {
+            return 0;
+        }
+        self.live.insert(Arc::clone(&group.instance), now_ms);
+        self.live.retain(|_, heard_ms| now_ms.saturating_sub(*heard_ms) < LIVES_MS);
+        self.live.len() as u32
+    }
+
+    fn order(&mut self, now_ms: u64, breaker: &Arc<str>, order: Option<Order>) -> Said {
+        match &order {
+            Some(order) => {
+                self.orders.retain(|_, (_, until_ms)| now_ms < *until_ms);
+                let until_ms = now_ms + u64::from(order.left_ms);
+                self.orders.insert(Arc::clone(breaker), (order.clone(), until_ms));
+            }
+            None => drop(self.orders.remove(breaker)),
+        }
+        Said::Order { breaker: Arc::clone(breaker), order }
+    }
+
+    fn well(&mut self, now_ms: u64, group: &Group, breaker: &Arc<str>, epoch: u64) -> Option<Said> {
+        let votes = self.breakers.get_mut(breaker)?;
+        let finding = votes.finding.as_ref()?;
+        let is_holders = finding.holder == group.instance && finding.epoch == epoch;
+        if !is_holders && finding.is_in_force(now_ms) {
+            return None;
+        }
+        let epoch = finding.epoch;
+        self.breakers.remove(breaker);
+        Some(Said::Look { breaker: Arc::clone(breaker), epoch })
+    }
+
+    fn open(
+        &mut self,
+        now_ms: u64,
+        group: &Group,
+        live: u32,
+        breaker: &Arc<str>,
+        vote: Vote,
+    ) -> Option<Said> {
+        let me = &group.instance;
+        let votes = self.breakers.entry(Arc::clone(breaker)).or_default();
+        let until_ms = now_ms + u64::from(vote.left_ms);
+        votes.by.insert(Arc::clone(me), until_ms + u64::from(vote.probe_ms));
+        votes.by.retain(|_, ends_ms| now_ms < *ends_ms);
+        votes.finding.take_if(|finding| finding.is_gone(now_ms));
+        let holder = match &votes.finding {
+            Some(finding) if finding.holder == *me => vote.is_new.then(|| votes.next_after(me))?,
+            Some(finding) if finding.is_in_force(now_ms) || finding.last == *me => return None,
+            Some(_) => Arc::clone(me),
+            None if votes.by.len() as u32 >= group.needed(live) => Arc::clone(me),
+            None => return None,
+        };
+        self.epoch += 1;
+        let finding =
+            Kept { epoch: self.epoch, until_ms, probe_ms: vote.probe_ms, holder, last: Arc::clone(me) };
+        let said = finding.told(breaker, now_ms, live);
+        votes.finding = Some(finding);
+        Some(said)
+    }
+}
+
+struct Vote {
+    left_ms: u32,
+    probe_ms: u32,
+    /// Not one repeated.
+    is_new: bool,
+}
+
+impl Votes {
+    /// Another one who voted, the one whose vote lasts longest; nobody where there is none.
+    fn next_after(&self, instance: &Arc<str>) -> Arc<str> {
+        let others = self.by.iter().filter(|(by, _)| *by != instance);
+        others.max_by_key(|(_, ends_ms)| **ends_ms).map_or_else(|| Arc::from(""), |(by, _)| Arc::clone(by))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(instance: &str) -> Group {
+        Group { name: "test".into(), instance: instance.into(), quorum: 2, quorum_percent: 0 }
+    }
+
+    fn open(left_ms: u32) -> Report {
+        Report { breaker: "payments".into(), news: News::Open { left_ms, probe_ms: 2_000 } }
+    }
+
+    fn well(epoch: u64) -> Report {
+        Report { breaker: "payments".into(), news: News::Well { epoch } }
+    }
+
+    fn holder(said: Option<Said>) -> Option<Arc<str>> {
+        match said? {
+            Said::Open(finding) => Some(finding.holder),
+            _ => None,
+        }
+    }
+
+    fn agreed() -> Store {
+        let mut store = Store::default();
+        assert_eq!(store.report(0, &group("a"), &open(10_000)), None, "one is no quorum");
+        assert_eq!(holder(store.report(10, &group("b"), &open(10_000))).as_deref(), Some("b"));
+        store
+    }
+
+    #[test]
+    fn the_same_instance_twice_is_no_quorum() {
+        let mut store = Store::default();
+        for at in 0..10 {
+            assert_eq!(store.report(at, &group("a"), &open(10_000)), None);
+        }
+    }
+
+    #[test]
+    fn a_vote_ends_with_its_open_time_and_a_probe() {
+        let mut store = Store::default();
+        store.report(0, &group("a"), &open(10_000));
+        assert_eq!(store.report(12_000, &group("b"), &open(10_000)), None);
+    }
+
+    #[test]
+    fn a_share_of_the_living_is_needed_where_it_is_more() {
+        let mut store = Store::default();
+        let member = |number: u32| Group { quorum_percent: 5, ..group(&number.to_string()) };
+        let alive = Report { breaker: "".into(), news: News::Alive };
+        for number in 0..100 {
+            store.report(0, &member(number), &alive);
+        }
+        let told = |number: u32, store: &mut Store| store.report(1_000, &member(number), &open(10_000));
+        assert!((0..4).all(|number| told(number, &mut store).is_none()));
+        assert!(told(4, &mut store).is_some());
+    }
+
+    #[test]
+    fn a_holder_whose_probe_failed_hands_over_to_another_voter() {
+        let mut store = agreed();
+        assert_eq!(holder(store.report(10_500, &group("b"), &open(20_000))).as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn a_repeated_vote_of_the_holder_is_no_failed_probe() {
+        let mut store = agreed();
+        let still =
+            Report { breaker: "payments".into(), news: News::Still { left_ms: 5_000, probe_ms: 2_000 } };
+        assert_eq!(store.report(5_000, &group("b"), &still), None);
+    }
+
+    #[test]
+    fn only_the_holder_ends_a_finding_in_force() {
+        let mut store = agreed();
+        assert_eq!(store.report(10_500, &group("a"), &well(1)), None);
+        let over = Said::Look { breaker: "payments".into(), epoch: 1 };
+        assert_eq!(store.report(10_500, &group("b"), &well(1)), Some(over));
+        assert_eq!(store.finding(10_500, &"payments".into()), None);
+    }
+
+    #[test]
+    fn where_the_holder_is_silent_the_first_that_finds_out_takes_its_place() {
+        let mut store = agreed();
+        assert_eq!(store.report(12_000, &group("c"), &open(10_000)), None, "b may still be probing");
+        assert_eq!(holder(store.report(12_010, &group("c"), &open(10_000))).as_deref(), Some("c"));
+    }
+
+    #[test]
+    fn one_bad_instance_cannot_keep_a_finding_alive_by_itself() {
+        let mut store = agreed();
+        store.report(10_010, &group("b"), &open(1_000));
+        store.report(11_020, &group("a"), &open(1_000));
+        // From here on only b speaks, and the dependency is well.
+        let mut extended = 0;
+        for at in (11_100..100_000).step_by(500) {
+            extended += u32::from(store.report(at, &group("b"), &open(100)).is_some());
+        }
+        assert!(extended <= 2, "{extended} times");
+    }
+
+    #[test]
+    fn an_order_ends_and_can_be_withdrawn() {
+        let mut store = Store::default();
+        let order = Order {
+            action: super::super::message::OrderedAction::Isolate,
+            left_ms: 1_000,
+            reason: "maintenance".into(),
+            id: 1,
+        };
+        let given = Report { breaker: "payments".into(), news: News::Order(Some(order)) };
+        store.report(0, &group("a"), &given);
+        assert_eq!(store.all(999).len(), 1);
+        assert_eq!(store.all(1_000).len(), 0);
+        store.report(2_000, &group("a"), &given);
+        store.report(2_001, &group("a"), &Report { breaker: "payments".into(), news: News::Order(None) });
+        assert_eq!(store.all(2_002).len(), 0);
+    }
+}
