@@ -7,7 +7,7 @@
 //! | `toml,refused` | one that is refused |
 //! | `toml,file=NAME` | one of these, and a file of that name for the page's commands |
 //! | `toml` with `[dependencies]` | part of a manifest: of this version, with features that there are |
-//! | `console` | commands after `$ `, each with exactly what it prints; `…` stands for lines left out |
+//! | `console` | commands after `$ `, each with exactly what it prints; `…` stands for lines left out, or for the rest of one |
 
 mod book;
 #[path = "../../cli/tests/cli/sample.rs"]
@@ -194,11 +194,17 @@ fn run(folder: &Path, command: &str, place: &str) -> String {
     }
 }
 
-/// Whether `printed` is what is `shown`, where `…` stands for any number of lines.
+/// Whether `printed` is what is `shown`, where `…` stands for any number of lines, or for the rest of one.
 fn matches(printed: &[&str], shown: &[&str]) -> bool {
+    let is_line = |line: &str, shown: &str| match shown.strip_suffix(" …") {
+        Some(begin) => line.starts_with(begin),
+        None => line == shown,
+    };
     match shown {
         [] => printed.is_empty(),
         ["…", rest @ ..] => (0..=printed.len()).any(|skipped| matches(&printed[skipped..], rest)),
-        [line, rest @ ..] => printed.first() == Some(line) && matches(&printed[1..], rest),
+        [line, rest @ ..] => {
+            printed.first().is_some_and(|printed| is_line(printed, line)) && matches(&printed[1..], rest)
+        }
     }
 }

@@ -72,3 +72,18 @@ fn every_english_page_is_in_the_list_for_language_models() {
         assert!(list.contains(&format!("]({page})")), "{page} is not in llms.txt");
     }
 }
+
+#[test]
+fn scenes_that_pages_link_to_are_there() {
+    let presets = read("std-adapter/guide/simulator/src/presets.rs");
+    let mut linked = 0;
+    for (page, text) in pages() {
+        for rest in text.split("?preset=").skip(1) {
+            let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let name: String = rest.chars().take_while(|letter| is_of_name(*letter)).collect();
+            linked += 1;
+            assert!(presets.contains(&format!("name: \"{name}\"")), "{page}: there is no scene {name:?}");
+        }
+    }
+    assert!(linked > 3, "{linked} links");
+}
