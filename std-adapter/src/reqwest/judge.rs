@@ -39,7 +39,7 @@ fn judged(result: &Result<Response>, by_status: &dyn Fn(StatusCode) -> Outcome) 
 pub fn classify(result: &std::result::Result<Response, reqwest::Error>) -> Outcome {
     match result {
         Ok(response) => by_status(response.status()),
-        Err(error) => by_reqwest_error(error),
+        Err(error) => by_reqwest_error(error, &by_status),
     }
 }
 
