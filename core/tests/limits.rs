@@ -263,6 +263,19 @@ mod windows {
         }
     }
 
+    /// Where words are narrow these two stamps are almost a whole turn apart, 2²³ units of 8 ms.
+    #[test]
+    fn a_failure_far_ahead_of_a_clock_that_was_set_back_counts_for_nothing() {
+        let breaker = with(Failures::<3>::within_ms(1 << 16).unwrap(), Config::builder());
+        let first = (1 << 25) - 1;
+        breaker.clock().set(first);
+        fail(&breaker);
+        breaker.clock().set(first.wrapping_sub((1 << 26) - 16));
+        fail(&breaker);
+        fail(&breaker);
+        assert_eq!(breaker.phase(), Phase::Closed);
+    }
+
     #[test]
     fn failures_long_ago_count_for_nothing_whatever_round_the_clock_has_made() {
         for bits in 8..if WIDE { 51 } else { 32 } {
