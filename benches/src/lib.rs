@@ -7,6 +7,7 @@
 pub mod apart;
 pub mod comparison;
 pub mod counting;
+pub mod in_fleet;
 pub mod ours;
 pub mod peers;
 pub mod poll;
