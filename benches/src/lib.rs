@@ -9,6 +9,7 @@ pub mod apart;
 pub mod comparison;
 pub mod counting;
 pub mod detection;
+pub mod in_fleet;
 pub mod ours;
 pub mod peers;
 pub mod poll;

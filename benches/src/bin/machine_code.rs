@@ -6,24 +6,28 @@
 //! of the calls made between two markers. The stores are held against the breaker's addresses, and the
 //! instructions that were executed are looked up in objdump's disassembly. So what is judged is the path that
 //! is really taken, whatever cold code the compiler put into the same function. The time window, which
-//! counts each success, is the counter-example: it must be caught.
+//! counts each success, is the counter-example: it must be caught. A shared breaker stands there twice, without
+//! a fleet and in one: that must cost no instruction and no load more.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hint::black_box;
 use std::ops::Range;
 use std::process::{Command, ExitCode};
 
+use benches::in_fleet::{healthy_in_fleet, healthy_shared, pair};
 use benches::valgrind;
 use healthy_path::{CALLS, CONSECUTIVE, CUSUM, FAILURES, TIME};
 use healthy_path::{healthy_calls, healthy_consecutive, healthy_cusum, healthy_failures, healthy_time};
 
 /// The subjects, and whether they must be found to write nothing.
-const SUBJECTS: [(&str, bool); 5] = [
+const SUBJECTS: [(&str, bool); 7] = [
     ("healthy_failures", true),
     ("healthy_consecutive", true),
     ("healthy_cusum", true),
     ("healthy_calls", true),
     ("healthy_time", false),
+    ("healthy_shared", true),
+    ("healthy_in_fleet", true),
 ];
 
 fn main() -> ExitCode {
@@ -50,18 +54,23 @@ fn traced() {
         healthy_calls(&CALLS);
         healthy_time(&TIME);
     }
+    let [shared, in_fleet]: &'static [_; 2] = Box::leak(Box::new(pair()));
     println!("marker {:x}", marker as *const () as usize);
     tell("healthy_failures", healthy_failures as *const (), &FAILURES);
     tell("healthy_consecutive", healthy_consecutive as *const (), &CONSECUTIVE);
     tell("healthy_cusum", healthy_cusum as *const (), &CUSUM);
     tell("healthy_calls", healthy_calls as *const (), &CALLS);
     tell("healthy_time", healthy_time as *const (), &TIME);
+    tell("healthy_shared", healthy_shared as *const (), &**shared);
+    tell("healthy_in_fleet", healthy_in_fleet as *const (), &**in_fleet);
     marker();
     assert!(black_box(healthy_failures(black_box(&FAILURES))));
     assert!(black_box(healthy_consecutive(black_box(&CONSECUTIVE))));
     assert!(black_box(healthy_cusum(black_box(&CUSUM))));
     assert!(black_box(healthy_calls(black_box(&CALLS))));
     assert!(black_box(healthy_time(black_box(&TIME))));
+    assert!(black_box(healthy_shared(black_box(shared))));
+    assert!(black_box(healthy_in_fleet(black_box(in_fleet))));
     marker();
 }
 
@@ -142,6 +151,19 @@ fn check() -> Result<String, String> {
             subject.name,
             if subject.must_not_write { "" } else { " (the counter-example, which must be caught)" },
         );
+    }
+    let work = |name: &str| {
+        let subject = subjects.iter().find(|subject| subject.name == name);
+        subject.map(|subject| (subject.path.instructions, subject.path.loads_of_breaker))
+    };
+    // The last subject is followed by fewer instructions of its caller than the one before it.
+    let (shared, in_fleet) = (work("healthy_shared"), work("healthy_in_fleet"));
+    let costs =
+        in_fleet.map(|it| it.0) > shared.map(|it| it.0) || in_fleet.map(|it| it.1) != shared.map(|it| it.1);
+    if costs {
+        failed = true;
+        report +=
+            "FAILED healthy_in_fleet takes more than healthy_shared: a fleet must cost a call nothing\n";
     }
     if failed { Err(report) } else { Ok(report) }
 }
