@@ -78,7 +78,7 @@ pub(crate) struct Hung(Option<std::pin::Pin<Box<tokio::time::Sleep>>>);
 /// Nothing.
 #[cfg(not(feature = "tokio"))]
 #[derive(Default)]
-pub(crate) struct Hung;
+pub(crate) struct Hung {}
 
 impl Hung {
     /// Ready when the limit is over.

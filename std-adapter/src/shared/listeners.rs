@@ -33,10 +33,13 @@ pub struct Listeners {
     meter: OnceLock<Arc<Meter>>,
 }
 
+/// A listener that is told, whoever else is added meanwhile.
+type Heard = Arc<dyn Fn(&Transition) + Send + Sync>;
+
 /// Who is told in this life of the slot.
 #[derive(Clone, Default)]
 pub(super) struct Told {
-    listeners: Arc<[Arc<dyn Fn(&Transition) + Send + Sync>]>,
+    listeners: Arc<[Heard]>,
     #[cfg(feature = "monitor")]
     watch: Option<Arc<Watch>>,
 }

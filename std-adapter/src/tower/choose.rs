@@ -1,7 +1,5 @@
 //! Which breaker a call asks: one for all of a service's calls, or one for each key.
 
-use std::fmt;
-
 use nanobreaker_core::{Outcome, Phase};
 
 use crate::call::{CallExt, Handle, Held};
@@ -148,8 +146,8 @@ where
 }
 
 #[cfg(feature = "registry")]
-impl<K, F> fmt::Debug for Keyed<K, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl<K, F> std::fmt::Debug for Keyed<K, F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Keyed").finish_non_exhaustive()
     }
 }
@@ -173,8 +171,8 @@ impl<F> KeyedBy<F> {
 }
 
 #[cfg(feature = "registry")]
-impl<F> fmt::Debug for KeyedBy<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl<F> std::fmt::Debug for KeyedBy<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("KeyedBy").finish_non_exhaustive()
     }
 }
