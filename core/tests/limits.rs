@@ -276,6 +276,21 @@ mod windows {
         assert_eq!(breaker.phase(), Phase::Closed);
     }
 
+    /// Where words are narrow the stamps of long windows come round with the clock itself.
+    #[test]
+    fn failures_on_both_sides_of_any_half_turn_trip_together() {
+        for within_bits in 1..=26 {
+            for half_turn_bits in within_bits.max(8)..32 {
+                let breaker = with(Failures::<2>::within_ms(1 << within_bits).unwrap(), Config::builder());
+                breaker.clock().set((1 << half_turn_bits) - 1);
+                fail(&breaker);
+                breaker.clock().advance(1 << (within_bits - 1));
+                fail(&breaker);
+                assert_eq!(breaker.phase(), Phase::Open, "2^{within_bits} ms at 2^{half_turn_bits}");
+            }
+        }
+    }
+
     #[test]
     fn failures_long_ago_count_for_nothing_whatever_round_the_clock_has_made() {
         for bits in 8..if WIDE { 51 } else { 32 } {

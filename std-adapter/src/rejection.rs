@@ -74,8 +74,8 @@ impl Nameplate {
 ///     unreachable!("it is open");
 /// };
 /// assert_eq!(rejection.name().as_deref(), Some("payments"));
-/// assert_eq!(rejection.retry_after_ms(), Some(10_000));
-/// assert_eq!(rejection.to_string(), "the breaker payments is open; retry after 10000 ms");
+/// assert_eq!(rejection.retry_after_ms(), Some(500));
+/// assert_eq!(rejection.to_string(), "the breaker payments is open; retry after 500 ms");
 /// # Ok::<(), nanobreaker::ConfigError>(())
 /// ```
 #[derive(Clone)]

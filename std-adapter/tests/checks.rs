@@ -23,6 +23,7 @@ fn touchy() -> SharedBreakerBuilder {
         .consecutive(3)
         .open_for(Duration::from_millis(200))
         .max_open(Duration::from_secs(10))
+        .probe_successes(1)
 }
 
 fn often(check: Check) -> Check {

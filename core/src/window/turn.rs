@@ -88,6 +88,8 @@ fn move_on<'a, C>(
         if is_own {
             // Words of the last half turn stay where this is the next one.
             let kept = match ahead {
+                // Words that tell apart all times that the clock does need no emptying.
+                _ if halves.range == 1 => Kept::All,
                 1 if halves.keeps_newer => Kept::Near,
                 _ if ahead == halves.range => Kept::Parity(content(seen) & 1 != 0),
                 _ => Kept::None,
@@ -108,6 +110,7 @@ fn move_on<'a, C>(
 /// Which words stay as they are.
 #[derive(Clone, Copy)]
 enum Kept {
+    All,
     /// Those of this half turn, and those of the next one that lie at most a half turn ahead. One further
     /// ahead would look like one that lies behind.
     Near,
@@ -129,6 +132,7 @@ fn empty_unless<C>(
     let mut seen = word.first_load(Ordering::Acquire);
     loop {
         let is_kept = match kept {
+            Kept::All => true,
             Kept::Near => (seen ^ empty) & odd == 0 || seen.wrapping_sub(empty) & (2 * odd - 1) <= odd,
             Kept::Parity(is_odd) => (seen & odd != 0) == is_odd,
             Kept::None => false,

@@ -14,7 +14,9 @@ use crate::shared::{SharedBreaker, SharedBreakerBuilder};
 const EVERY: Duration = Duration::from_millis(20);
 
 fn touchy() -> SharedBreakerBuilder {
-    SharedBreaker::builder().name("database").consecutive(1).open_for(Duration::from_millis(100))
+    let open_for = Duration::from_millis(100);
+    let builder = SharedBreaker::builder().name("database").consecutive(1);
+    builder.open_for(open_for).max_open(open_for).probe_successes(1)
 }
 
 /// A check that says what it is told to, and counts.

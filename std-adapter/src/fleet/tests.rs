@@ -24,6 +24,7 @@ fn touchy(fleet: &Fleet) -> SharedBreaker {
         .name("payments")
         .consecutive(1)
         .open_for(Duration::from_secs(10))
+        .probe_successes(1)
         .clock(TokioClock::new())
         .fleet(fleet)
         .build()

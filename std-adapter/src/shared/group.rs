@@ -165,7 +165,10 @@ mod tests {
     use crate::ManualClock;
 
     fn members(group: &Group, many: usize, clock: &Arc<ManualClock>) -> Vec<SharedBreaker> {
-        let build = |_| SharedBreaker::builder().consecutive(1).clock(Arc::clone(clock)).group(group).build();
+        let build = |_| {
+            let builder = SharedBreaker::builder().consecutive(1).probe_successes(1);
+            builder.clock(Arc::clone(clock)).group(group).build()
+        };
         (0..many).map(build).collect::<Result<_, _>>().unwrap()
     }
 

@@ -70,7 +70,9 @@ const LONGEST_MS: u32 = 1 << 26;
 /// * Of the clock the low 32 bits are used. Where it is set back the breaker stays open for at most a
 ///   quarter longer than an open time from then on, or asks at once.
 /// * Numbers of generations come round after 65,536 open times. An outcome that comes a multiple of so many
-///   late would be taken for a fresh one, and so may one from before the clock was set back.
+///   late would be taken for a fresh one, and so may one from before the clock was set back. A new breaker is
+///   in the generation of time 0: an outcome from before its first trip would be taken for one of the round
+///   that the clock is in while it wraps.
 ///
 /// ```compile_fail
 /// use nanobreaker_core::ManualClock;

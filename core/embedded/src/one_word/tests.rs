@@ -367,6 +367,8 @@ fn play<const K: u32, const MS: u32>(start: u64, steps: &[Step]) {
     let mut model =
         Model { threshold: K, open_ms: MS.into(), phase: Modelled::Closed { failures: 0 }, round: 0 };
     let mut calls: Vec<(Token, u64)> = Vec::new();
+    // The generation of the present round, which is 0 before the first one.
+    let mut generation = 0;
     for step in steps {
         let now = clock.now_ms();
         match *step {
@@ -377,11 +379,18 @@ fn play<const K: u32, const MS: u32>(start: u64, steps: &[Step]) {
                     Ok(_) => Admitted::Call,
                     Err(_) => Admitted::No,
                 };
+                if did == Admitted::Probe {
+                    generation = answer.as_ref().map_or(0, |token| token.generation());
+                }
                 assert_eq!(model.allow(now, did), Ok(()), "at {now}");
                 calls.extend(answer.ok().map(|token| (token, model.round)));
             }
             Step::Record(which, outcome) if which < calls.len() => {
                 let (token, round) = calls.swap_remove(which);
+                // The documented limit: numbers of generations come round.
+                if round != model.round && token.generation() == generation {
+                    continue;
+                }
                 let recorded = breaker.record(token, outcome);
                 assert_eq!(recorded, model.record(now, round, token.is_probe(), outcome), "at {now}");
             }

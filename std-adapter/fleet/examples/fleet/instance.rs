@@ -79,6 +79,7 @@ pub(crate) async fn live(
         .failures(5, part.open_for)
         .open_for(part.open_for)
         .max_open(part.max_open)
+        .probe_successes(1)
         .hung_after(part.patience)
         .jitter_permille(200)
         .clock(CoarseClock)

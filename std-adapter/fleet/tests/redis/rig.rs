@@ -109,6 +109,7 @@ impl Instance {
             .name("payments")
             .consecutive(1)
             .open_for(OPEN_FOR)
+            .probe_successes(1)
             .hung_after(PROBE)
             .fleet(&fleet)
             .build()
