@@ -4,8 +4,8 @@
 //! | function | of |
 //! | -------- | -- |
 //! | [`io`] | the standard library's errors of input and output |
-//! | [`reqwest::classify`](crate::reqwest::classify) | reqwest's responses and errors (feature `reqwest`) |
-//! | [`tonic::classify`](crate::tonic::classify) | gRPC's statuses (feature `tonic`) |
+//! | `reqwest::classify` | reqwest's responses and errors (feature `reqwest`) |
+//! | `tonic::classify` | gRPC's statuses (feature `tonic`) |
 
 use std::io::{Error, ErrorKind};
 

@@ -79,9 +79,8 @@ impl StatusSet {
         if let Some(class) = text.strip_suffix("xx").and_then(number) {
             return self.add_range(class.saturating_mul(100), class.saturating_mul(100).saturating_add(99));
         }
-        if let Some((first, last)) = text.split_once('-')
-            && let (Some(first), Some(last)) = (number(first), number(last))
-        {
+        let ends = text.split_once('-').map(|(first, last)| (number(first), number(last)));
+        if let Some((Some(first), Some(last))) = ends {
             return self.add_range(first, last);
         }
         if let Some(status) = number(text) {

@@ -54,7 +54,7 @@
 //! | limit outside of the breaker | keeps calls waiting that the breaker would reject at once |
 //!
 //! The example `stack` shows each of them. Where each attempt shall be asked for, put the breaker inside of the
-//! retries with a [`CountedLayer`] outside of them, and let the policy not retry
+//! retries with a `CountedLayer` outside of them, and let the policy not retry
 //! [`CallError::Rejected`](crate::CallError::Rejected).
 //!
 //! Errors of other layers are often `tower::BoxError`: `.map_err(CallError::into_boxed)` outside of this layer
