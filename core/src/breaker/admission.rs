@@ -39,8 +39,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             return Ok(Permit::new(self, token(state, Kind::Counted)));
         }
         unlikely();
-        // A short way to the most frequent rejection: it takes 97 instructions instead of 167. Small chips
-        // do without it, since it costs flash.
+        // A short way to the most frequent rejection. Small chips do without it, since it costs flash.
         if WIDE {
             if let Some(ms) = self.shut_for_ms(state) {
                 return Err(self.rejected(state, Some(ms)));
