@@ -18,7 +18,9 @@ rm -f "$work/$target"/release/deps/lib{healthy_path,nanobreaker_core}-*.rlib
 (cd "$root" && CARGO_PROFILE_RELEASE_LTO=off CARGO_TARGET_DIR=$work "${cargo[@]}" build --quiet --release \
   --package healthy-path --target $target "${build_flags[@]}")
 
-symbols=(healthy_failures healthy_consecutive healthy_calls healthy_time FAILURES CONSECUTIVE CALLS TIME)
+# Every function and every breaker of the library, by its own sources.
+mapfile -t symbols < <(sed -n 's/^pub fn \(healthy_[a-z]*\)(.*/\1/p; s/^pub static \([A-Z]*\):.*/\1/p' \
+  "$benches/healthy-path/src/lib.rs" | sort -r)
 linker=$(first_of ld.lld rust-lld) || die "linking needs ld.lld: apt-get install lld"
 "$linker" -m armelf -Ttext=0x10000 --gc-sections --entry="${symbols[0]}" "${symbols[@]/#/--undefined=}" \
   -o "$work/healthy.elf" "$work/$target/release/libhealthy_path.rlib" "$work/$target"/release/deps/*.rlib

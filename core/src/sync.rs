@@ -182,7 +182,7 @@ impl Word {
 
 /// A number of 32 bits in a settings cell, whatever the width of words.
 ///
-/// Relaxed: the cell's readers and its writer are ordered by fences, see `settings::cell`.
+/// Relaxed: the cell's readers and its writer are ordered by fences, see `window::adjustable`.
 #[derive(Debug)]
 pub(crate) struct Number(Atomic32);
 

@@ -32,6 +32,7 @@ use tower_http::classify::{GrpcErrorsAsFailures, SharedClassifier};
 use tower_layer::Layer;
 
 use nanobreaker_core::Outcome;
+use nanobreaker_settings::grpc;
 
 use crate::error::CallError;
 use crate::rejection::Rejection;
@@ -68,15 +69,8 @@ pub fn classify<T>(result: &Result<T, Status>) -> Outcome {
     match result {
         Ok(_) => Outcome::Success,
         Err(status) if is_refusal(status) || status.code() == Code::Cancelled => Outcome::Ignored,
-        Err(status) => match status.code() {
-            Code::Unknown
-            | Code::DeadlineExceeded
-            | Code::ResourceExhausted
-            | Code::Internal
-            | Code::Unavailable
-            | Code::DataLoss => Outcome::Failure,
-            _ => Outcome::Success,
-        },
+        Err(status) if grpc::FAILURES.contains(&(status.code() as u16)) => Outcome::Failure,
+        Err(_) => Outcome::Success,
     }
 }
 

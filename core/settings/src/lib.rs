@@ -27,6 +27,7 @@ mod catalog;
 mod complete;
 #[cfg(feature = "files")]
 mod error;
+pub mod grpc;
 #[cfg(feature = "files")]
 mod nearest;
 mod percentile;

@@ -9,32 +9,12 @@ use nanobreaker_core::Outcome;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
+use crate::grpc::CODES;
 use crate::nearest::nearest;
 
 const FIRST: u16 = 100;
 const LAST: u16 = 599;
 const WORDS: usize = (LAST - FIRST) as usize / 64 + 1;
-
-/// gRPC's status codes, in the order of their numbers.
-const CODES: [&str; 17] = [
-    "OK",
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
-];
 
 /// A set of statuses: of HTTP by number (`429`), class (`"5xx"`) or range (`"500-504"`), of gRPC by the
 /// code's name (`"UNAVAILABLE"`).

@@ -135,18 +135,15 @@ impl Action {
     }
 }
 
-/// The token is looked at before anything else of the request.
+/// Changes one breaker.
 pub(super) async fn change(
     State(shared): State<Arc<Shared>>,
     headers: HeaderMap,
     order: Result<Json<Order>, JsonRejection>,
 ) -> Response {
-    if let Some(refused) = refused_bearer(&shared, &headers) {
-        return refused;
-    }
-    let order = match order {
-        Ok(Json(order)) => order,
-        Err(error) => return refusal(error.status(), &error.body_text()),
+    let order = match accepted(&shared, &headers, order) {
+        Ok(order) => order,
+        Err(refused) => return *refused,
     };
     let Some(breaker) = shared.monitor.find(&order.breaker) else {
         let message = format!("there is no breaker called {:?}", order.breaker);
@@ -157,16 +154,22 @@ pub(super) async fn change(
     Json(serde_json::json!({ "changed": changed, "phase": phase })).into_response()
 }
 
-/// The answer to who may not change anything.
-pub(super) fn refused_bearer(shared: &Shared, headers: &HeaderMap) -> Option<Response> {
+/// The order of who may give one, or the answer that refuses it. The token is looked at before anything else
+/// of the request.
+pub(super) fn accepted<T>(
+    shared: &Shared,
+    headers: &HeaderMap,
+    order: Result<Json<T>, JsonRejection>,
+) -> Result<T, Box<Response>> {
     let Some(token) = &shared.token else {
-        return Some(refusal(StatusCode::FORBIDDEN, "changes are not allowed here"));
+        return Err(Box::new(refusal(StatusCode::FORBIDDEN, "changes are not allowed here")));
     };
-    if token.is_borne_by(headers) {
-        return None;
+    if !token.is_borne_by(headers) {
+        let refusal = refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+        return Err(Box::new(([(WWW_AUTHENTICATE, "Bearer")], refusal).into_response()));
     }
-    let refusal = refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
-    Some(([(WWW_AUTHENTICATE, "Bearer")], refusal).into_response())
+    let Json(order) = order.map_err(|error| Box::new(refusal(error.status(), &error.body_text())))?;
+    Ok(order)
 }
 
 pub(super) fn refusal(status: StatusCode, message: &str) -> Response {

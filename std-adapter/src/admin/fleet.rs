@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use super::Shared;
-use super::api::{refusal, refused_bearer, since_epoch_ms};
+use super::api::{accepted, refusal, since_epoch_ms};
 use crate::fleet::{BreakerInFleet, Fleet, Link};
 
 /// What the page shows of the fleet.
@@ -109,18 +109,15 @@ enum Action {
     Withdraw,
 }
 
-/// The token is looked at before anything else of the request.
+/// Gives or withdraws an order.
 pub(super) async fn order(
     State(shared): State<Arc<Shared>>,
     headers: HeaderMap,
     order: Result<Json<FleetOrder>, JsonRejection>,
 ) -> Response {
-    if let Some(refused) = refused_bearer(&shared, &headers) {
-        return refused;
-    }
-    let order = match order {
-        Ok(Json(order)) => order,
-        Err(error) => return refusal(error.status(), &error.body_text()),
+    let order = match accepted(&shared, &headers, order) {
+        Ok(order) => order,
+        Err(refused) => return *refused,
     };
     let Some(fleet) = &shared.fleet else {
         return refusal(StatusCode::NOT_FOUND, "there is no fleet here");

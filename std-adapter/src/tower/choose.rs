@@ -2,6 +2,7 @@
 
 use nanobreaker_core::{Outcome, Phase};
 
+use super::refusal;
 use crate::call::{CallExt, Handle, Held};
 use crate::rejection::Rejection;
 #[cfg(feature = "registry")]
@@ -30,6 +31,16 @@ pub trait Choose<Request>: sealed::Sealed {
     /// The service failed before there was a call.
     #[doc(hidden)]
     fn fails(&self);
+}
+
+/// A service that fails as it gets ready will not be called: that counts as a failed call, unless it is a
+/// refusal.
+#[cold]
+pub(super) fn broken<Request, B: Choose<Request>, E: 'static>(breaker: &B, error: &E) {
+    refusal::learn::<E>();
+    if !refusal::is_known(error) {
+        breaker.fails();
+    }
 }
 
 mod sealed {

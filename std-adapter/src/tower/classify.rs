@@ -7,37 +7,18 @@ use std::time::Duration;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use tower_http::classify::{
-    ClassifiedResponse, ClassifyResponse, GrpcCode, GrpcErrorsAsFailures, MakeClassifier, SharedClassifier,
+    ClassifiedResponse, ClassifyResponse, GrpcErrorsAsFailures, MakeClassifier, SharedClassifier,
 };
 
 use nanobreaker_core::Outcome;
 
 use super::answer::{CallTerms, Terms, is_rejection};
 use super::body::{End, GuardedBody, has_grpc_status};
+use super::grpc::grpc_failures;
 use super::head::ByHead;
 use super::judge::{Reclassify, sealed::Sealed};
 use super::{BreakerLayer, Judge, JudgeCall};
 use crate::call::{CallExt, Held};
-
-/// The gRPC statuses with which a service says that it is unwell: unknown, deadline exceeded,
-/// resource exhausted, internal, unavailable and data loss. All others are answers to the request: a
-/// client that asks for what isn't there must not trip the breaker for the rest.
-pub fn grpc_failures() -> GrpcErrorsAsFailures {
-    [
-        GrpcCode::Cancelled,
-        GrpcCode::InvalidArgument,
-        GrpcCode::NotFound,
-        GrpcCode::AlreadyExists,
-        GrpcCode::PermissionDenied,
-        GrpcCode::FailedPrecondition,
-        GrpcCode::Aborted,
-        GrpcCode::OutOfRange,
-        GrpcCode::Unimplemented,
-        GrpcCode::Unauthenticated,
-    ]
-    .into_iter()
-    .fold(GrpcErrorsAsFailures::new(), GrpcErrorsAsFailures::with_success)
-}
 
 impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
     /// A layer for gRPC services, servers and clients: the [statuses](grpc_failures) of a service

@@ -14,7 +14,8 @@ use tower_service::Service;
 
 use nanobreaker_core::Phase;
 
-use super::{BreakerFuture, BreakerLayer, Choose, Judge, JudgeCall, refusal};
+use super::choose::broken;
+use super::{BreakerFuture, BreakerLayer, Judge, JudgeCall};
 use crate::call::{Handle, Held};
 use crate::error::CallError;
 use crate::rejection::Rejection;
@@ -149,10 +150,7 @@ where
             Poll::Ready(Ok(())) => Poll::Ready(Ok(())),
             Poll::Ready(Err(error)) => {
                 self.admitted = None;
-                refusal::learn::<S::Error>();
-                if !refusal::is_known(&error) {
-                    Choose::<Request>::fails(&self.breaker);
-                }
+                broken::<Request, _, _>(&self.breaker, &error);
                 Poll::Ready(Err(CallError::Failed(error)))
             }
             Poll::Pending => {

@@ -84,6 +84,8 @@ mod future;
 #[cfg(feature = "tokio")]
 mod gate;
 #[cfg(feature = "tower-http")]
+mod grpc;
+#[cfg(feature = "tower-http")]
 mod head;
 mod judge;
 mod layer;
@@ -98,12 +100,14 @@ pub use choose::Choose;
 #[cfg(feature = "registry")]
 pub use choose::{Keyed, KeyedBy};
 #[cfg(feature = "tower-http")]
-pub use classify::{ByHttp, HttpCall, grpc_failures};
+pub use classify::{ByHttp, HttpCall};
 #[cfg(feature = "tower-http")]
 pub use counting::{CountedLayer, CountedService};
 pub use future::BreakerFuture;
 #[cfg(feature = "tokio")]
 pub use gate::{GateLayer, GateService};
+#[cfg(feature = "tower-http")]
+pub use grpc::grpc_failures;
 #[cfg(feature = "tower-http")]
 pub use head::{BodyCall, ByHead, HeadCall, ServerErrors, UntilBodyEnds};
 pub use judge::{ByClassifier, Judge, JudgeCall, Reclassify, WithRefusals};

@@ -4,7 +4,8 @@ use std::task::{Context, Poll};
 
 use tower_service::Service;
 
-use super::{BreakerFuture, Choose, Judge, JudgeCall, refusal};
+use super::choose::broken;
+use super::{BreakerFuture, Choose, Judge, JudgeCall};
 use crate::error::CallError;
 use crate::rejection::Rejection;
 
@@ -83,10 +84,7 @@ where
             }
         }
         if let Poll::Ready(Err(error)) = &poll {
-            refusal::learn::<S::Error>();
-            if !refusal::is_known(error) {
-                self.breaker.fails();
-            }
+            broken::<Request, _, _>(&self.breaker, error);
         }
         poll.map_err(CallError::Failed)
     }

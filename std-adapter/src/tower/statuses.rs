@@ -1,12 +1,14 @@
 //! Judges HTTP and gRPC calls by the statuses that a file names.
 
 use http::Response;
-use tower_http::classify::{GrpcCode, GrpcErrorsAsFailures, SharedClassifier};
+use tower_http::classify::{GrpcErrorsAsFailures, SharedClassifier};
 
 use nanobreaker_core::Outcome;
 use nanobreaker_settings::Statuses;
+use nanobreaker_settings::grpc::FAILURES;
 
 use super::answer::Terms;
+use super::grpc::failing;
 use super::{BreakerLayer, ByHead, ByHttp, ServerErrors};
 use crate::call::Classifier;
 
@@ -48,38 +50,13 @@ impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
     }
 }
 
-/// All codes but the failures are successes.
+/// The codes that the settings name, else the usual ones.
 fn failures(statuses: &Statuses) -> GrpcErrorsAsFailures {
-    let is_failure = |(code, _): &(u16, GrpcCode)| {
-        let usual = if USUAL.contains(code) { Outcome::Failure } else { Outcome::Success };
-        statuses.of_grpc(*code, usual) == Outcome::Failure
-    };
-    let codes = (1..).zip(CODES).filter(|code| !is_failure(code));
-    codes.fold(GrpcErrorsAsFailures::new(), |all, (_, code)| all.with_success(code))
+    failing(|code| {
+        let usual = if FAILURES.contains(&code) { Outcome::Failure } else { Outcome::Success };
+        statuses.of_grpc(code, usual) == Outcome::Failure
+    })
 }
-
-/// What [`grpc_failures`](super::grpc_failures) says.
-const USUAL: [u16; 6] = [2, 4, 8, 13, 14, 15];
-
-/// All but `OK`, in the order of their numbers.
-const CODES: [GrpcCode; 16] = [
-    GrpcCode::Cancelled,
-    GrpcCode::Unknown,
-    GrpcCode::InvalidArgument,
-    GrpcCode::DeadlineExceeded,
-    GrpcCode::NotFound,
-    GrpcCode::AlreadyExists,
-    GrpcCode::PermissionDenied,
-    GrpcCode::ResourceExhausted,
-    GrpcCode::FailedPrecondition,
-    GrpcCode::Aborted,
-    GrpcCode::OutOfRange,
-    GrpcCode::Unimplemented,
-    GrpcCode::Internal,
-    GrpcCode::Unavailable,
-    GrpcCode::DataLoss,
-    GrpcCode::Unauthenticated,
-];
 
 #[cfg(test)]
 mod tests {
@@ -108,7 +85,7 @@ mod tests {
     #[test]
     fn codes_of_grpc_fail_as_the_file_names_them() {
         assert_eq!(failing("failure_status = ['UNAVAILABLE', 'not_found', '5xx']"), [5, 14]);
-        assert_eq!(failing("failure_status = ['5xx']"), USUAL);
+        assert_eq!(failing("failure_status = ['5xx']"), [2, 4, 8, 13, 14, 15]);
         assert_eq!(failing("ignore_status = ['UNAVAILABLE']"), [2, 4, 8, 13, 15]);
     }
 

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use nanobreaker::Outcome;
+use nanobreaker_settings::grpc;
 
 /// A set of statuses, as in `500-599,429`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,15 +66,18 @@ pub(crate) struct Rules {
 /// What fails and what was given up where the arguments don't say, of HTTP: 0 is what Envoy writes where
 /// there was no answer, 499 is nginx's and 460 AWS's for a caller that went away.
 const HTTP: (&[RangeInclusive<u16>], &[RangeInclusive<u16>]) = (&[0..=0, 500..=599], &[460..=460, 499..=499]);
-/// The same of gRPC: unknown, deadline exceeded, resource exhausted, internal, unavailable, data loss;
-/// cancelled.
-const GRPC: (&[RangeInclusive<u16>], &[RangeInclusive<u16>]) = (&[2..=2, 4..=4, 8..=8, 13..=15], &[1..=1]);
+/// What was given up, of gRPC: cancelled.
+const GRPC_CANCELLED: RangeInclusive<u16> = 1..=1;
 
 impl Rules {
     /// With nothing left open, for the statuses of HTTP or of gRPC.
     pub(crate) fn for_statuses(&self, are_grpc: bool) -> Self {
-        let (failure, cancelled) = if are_grpc { GRPC } else { HTTP };
-        let usual = &Statuses(failure.to_vec());
+        let (failure, cancelled) = if are_grpc {
+            (grpc::FAILURES.map(|code| code..=code).to_vec(), vec![GRPC_CANCELLED])
+        } else {
+            (HTTP.0.to_vec(), HTTP.1.to_vec())
+        };
+        let usual = &Statuses(failure);
         let declared = |outcome: Outcome| {
             let says = move |status: &u16| {
                 let usual = if usual.contains(*status) { Outcome::Failure } else { Outcome::Success };
@@ -91,7 +95,7 @@ impl Rules {
                 self.failure.clone().unwrap_or_else(|| Statuses(declared(Outcome::Failure).collect())),
             ),
             ignored: Statuses(ignored.collect()),
-            cancelled: Some(self.cancelled.clone().unwrap_or_else(|| Statuses(cancelled.to_vec()))),
+            cancelled: Some(self.cancelled.clone().unwrap_or(Statuses(cancelled))),
             declared: self.declared,
         }
     }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use nanobreaker_settings::grpc::CODES;
+
 use crate::reading::dates::Dates;
 use crate::reading::length;
 use crate::reading::malformed::Malformed;
@@ -177,27 +179,6 @@ fn since_epoch(number: Number, unit: Option<Unit>) -> Option<i64> {
     number.micros(unit.unwrap_or_else(|| number.unit_by_size()))
 }
 
-/// gRPC's status codes, whose numbers are their places here.
-const GRPC: [&str; 17] = [
-    "OK",
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
-];
-
 /// The number of a gRPC status by its name, as C (`DEADLINE_EXCEEDED`) or Go (`DeadlineExceeded`) have it.
 fn grpc_named(name: &str) -> Option<u16> {
     let is_same = |known: &str| {
@@ -209,7 +190,7 @@ fn grpc_named(name: &str) -> Option<u16> {
     if is_same("CANCELED") {
         return Some(1);
     }
-    (0..).zip(GRPC).find(|(_, known)| is_same(known)).map(|(number, _)| number)
+    (0..).zip(CODES).find(|(_, known)| is_same(known)).map(|(number, _)| number)
 }
 
 impl Unit {

@@ -1,0 +1,37 @@
+//! gRPC's failures, as tower-http's classifier takes them.
+
+use nanobreaker_settings::grpc::FAILURES;
+use tower_http::classify::{GrpcCode, GrpcErrorsAsFailures};
+
+/// The gRPC statuses with which a service says that it is unwell: unknown, deadline exceeded,
+/// resource exhausted, internal, unavailable and data loss. All others are answers to the request: a
+/// client that asks for what isn't there must not trip the breaker for the rest.
+pub fn grpc_failures() -> GrpcErrorsAsFailures {
+    failing(|code| FAILURES.contains(&code))
+}
+
+/// The codes with these numbers are failures, all others successes.
+pub(super) fn failing(is_failure: impl Fn(u16) -> bool) -> GrpcErrorsAsFailures {
+    let successes = (1..).zip(CODES).filter(|(code, _)| !is_failure(*code));
+    successes.fold(GrpcErrorsAsFailures::new(), |all, (_, code)| all.with_success(code))
+}
+
+/// All but `OK`, in the order of their numbers.
+const CODES: [GrpcCode; 16] = [
+    GrpcCode::Cancelled,
+    GrpcCode::Unknown,
+    GrpcCode::InvalidArgument,
+    GrpcCode::DeadlineExceeded,
+    GrpcCode::NotFound,
+    GrpcCode::AlreadyExists,
+    GrpcCode::PermissionDenied,
+    GrpcCode::ResourceExhausted,
+    GrpcCode::FailedPrecondition,
+    GrpcCode::Aborted,
+    GrpcCode::OutOfRange,
+    GrpcCode::Unimplemented,
+    GrpcCode::Internal,
+    GrpcCode::Unavailable,
+    GrpcCode::DataLoss,
+    GrpcCode::Unauthenticated,
+];
