@@ -400,21 +400,24 @@ fn a_window_of_calls_counts_each_call_once_and_forgets_each_once() {
         let window = Calls::<65>::new(size, rate).expect("valid");
         let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
         for round in 0..rounds {
+            let call_at_random = |seed| {
+                let mut random = Random::new(seed + WORKERS * round);
+                for call in 0..3 * size {
+                    let permit = breaker.allow().expect("half of the calls succeed");
+                    // Never as many failures in a row as there are places.
+                    if call % 3 == 0 || random.below(2) == 0 {
+                        permit.success();
+                    } else {
+                        permit.failure();
+                    }
+                }
+            };
             std::thread::scope(|scope| {
-                for seed in 1..=WORKERS {
-                    let breaker = &breaker;
-                    scope.spawn(move || {
-                        let mut random = Random::new(seed + WORKERS * round);
-                        for call in 0..3 * size {
-                            let permit = breaker.allow().expect("half of the calls succeed");
-                            // Never as many failures in a row as there are places.
-                            if call % 3 == 0 || random.below(2) == 0 {
-                                permit.success();
-                            } else {
-                                permit.failure();
-                            }
-                        }
-                    });
+                let spawn = |seed| scope.spawn(move || call_at_random(seed));
+                let workers: Vec<_> = (1..=WORKERS).map(spawn).collect();
+                // Joined one by one: the end of a scope is a wait that ThreadSanitizer can't see.
+                for worker in workers {
+                    worker.join().expect("calls don't panic");
                 }
             });
             for _ in 0..size {
