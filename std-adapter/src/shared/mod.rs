@@ -19,7 +19,7 @@ pub use clock::SharedClock;
 pub use group::Group;
 pub use handles::{BreakerRef, PinnedBreaker};
 pub use listeners::Listeners;
-#[cfg(feature = "monitor")]
+#[cfg(any(feature = "monitor", feature = "state-file"))]
 pub(crate) use slot::Life;
 pub use slot::SharedWindow;
 use slot::{Guarded, Slot};
