@@ -26,6 +26,7 @@ pub use recording::Calm;
 
 use moving::Move;
 
+use core::borrow::Borrow;
 use core::{fmt, slice};
 
 use crate::state::State;
@@ -137,12 +138,12 @@ impl<W: Window, C, O> Breaker<W, C, O> {
 
     /// The configuration that is in force.
     pub fn config(&self) -> Config {
-        insist(self.load(), |seen| self.config_in(seen))
+        *insist(self.load(), |seen| self.config_in(seen)).borrow()
     }
 
     /// The configuration that is in force in `seen`, or what the state is since it was replaced.
     #[inline]
-    fn config_in(&self, seen: State) -> Result<Config, State> {
+    fn config_in(&self, seen: State) -> Result<W::Found<'_>, State> {
         self.window.config(&self.config, &self.state, seen)
     }
 
@@ -189,7 +190,11 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             in_shadow: state.is_in_shadow(),
             generation: state.generation(),
             streak: state.streak(),
-            time_left_ms: if is_timed { self.time_left_ms(state, &self.now(), &config) } else { None },
+            time_left_ms: if is_timed {
+                self.time_left_ms(state, &self.now(), config.borrow())
+            } else {
+                None
+            },
             in_flight: count(state.in_flight()),
             succeeded: count(state.succeeded()),
             failed: count(state.failed()),
@@ -265,8 +270,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     fn step_by(&self, mut decide: impl FnMut(State, &Config) -> Option<Move>) -> bool {
         insist(self.first_load(), |seen| {
             let config = self.config_in(seen)?;
-            match decide(seen, &config) {
-                Some(next) => self.step(seen, next, &config).map(|()| true),
+            let config = config.borrow();
+            match decide(seen, config) {
+                Some(next) => self.step(seen, next, config).map(|()| true),
                 None => Ok(false),
             }
         })

@@ -206,6 +206,10 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
 
 impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS, SLOW, L> {
     type Config = ();
+    type Found<'a>
+        = Config
+    where
+        Self: 'a;
 
     #[inline]
     fn config(&self, (): &(), word: &Word, seen: State) -> Result<Config, State> {

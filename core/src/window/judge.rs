@@ -1,5 +1,7 @@
 //! What the breaker asks of a window.
 
+use core::borrow::Borrow;
+
 use crate::state::State;
 use crate::sync::Word;
 use crate::window::call::Call;
@@ -32,9 +34,20 @@ pub(crate) trait Judge {
     /// What the breaker keeps beside the window: its configuration, unless the window does.
     type Config;
 
+    /// A configuration as it was found: in its place, so that the compiler sees what it is where it is a
+    /// constant, or read out where it may change meanwhile.
+    type Found<'a>: Borrow<Config>
+    where
+        Self: 'a;
+
     /// The configuration that is in force in `seen`, which was loaded from `word`; `own` is what the
     /// breaker keeps. Where the settings have changed since: what the word holds now.
-    fn config(&self, own: &Self::Config, word: &Word, seen: State) -> Result<Config, State>;
+    fn config<'a>(
+        &'a self,
+        own: &'a Self::Config,
+        word: &Word,
+        seen: State,
+    ) -> Result<Self::Found<'a>, State>;
 
     /// Whether [`is_at_rest`](Self::is_at_rest) is worth asking: where judging takes more than that.
     const RESTS: bool = false;
@@ -111,10 +124,14 @@ impl<R: Rule, const WORDS: usize> Counts for Ruled<R, WORDS> {
 /// Every such window is a breaker's whole window too: an outcome is bad unless it is a success.
 impl<W: Counts> Judge for W {
     type Config = Config;
+    type Found<'a>
+        = &'a Config
+    where
+        Self: 'a;
 
     #[inline]
-    fn config(&self, own: &Config, _: &Word, _: State) -> Result<Config, State> {
-        Ok(*own)
+    fn config<'a>(&'a self, own: &'a Config, _: &Word, _: State) -> Result<&'a Config, State> {
+        Ok(own)
     }
 
     #[inline]

@@ -48,10 +48,14 @@ pub struct Custom<P>(pub P);
 
 impl<P: Policy> Judge for Custom<P> {
     type Config = Config;
+    type Found<'a>
+        = &'a Config
+    where
+        Self: 'a;
 
     #[inline]
-    fn config(&self, own: &Config, _: &Word, _: State) -> Result<Config, State> {
-        Ok(*own)
+    fn config<'a>(&'a self, own: &'a Config, _: &Word, _: State) -> Result<&'a Config, State> {
+        Ok(own)
     }
 
     #[inline]

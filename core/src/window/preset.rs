@@ -77,10 +77,14 @@ impl<P: Preset, const WORDS: usize> Default for Fixed<P, WORDS> {
 
 impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
     type Config = ();
+    type Found<'a>
+        = &'static Config
+    where
+        Self: 'a;
 
     #[inline]
-    fn config(&self, (): &(), _: &Word, _: State) -> Result<Config, State> {
-        Ok(Self::CONFIG)
+    fn config(&self, (): &(), _: &Word, _: State) -> Result<&'static Config, State> {
+        Ok(const { &Self::CONFIG })
     }
 
     #[inline]

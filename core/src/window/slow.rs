@@ -64,10 +64,14 @@ pub(super) fn judge_both(
 
 impl<F: Counts, S: Counts> Judge for WithSlow<F, S> {
     type Config = Config;
+    type Found<'a>
+        = &'a Config
+    where
+        Self: 'a;
 
     #[inline]
-    fn config(&self, own: &Config, _: &Word, _: State) -> Result<Config, State> {
-        Ok(*own)
+    fn config<'a>(&'a self, own: &'a Config, _: &Word, _: State) -> Result<&'a Config, State> {
+        Ok(own)
     }
 
     #[inline]
