@@ -25,6 +25,13 @@ pub(crate) type Raw = u64;
 #[cfg(not(all(target_has_atomic = "64", not(nanobreaker_narrow))))]
 pub(crate) type Raw = u32;
 
+/// The same with a sign.
+#[cfg(all(target_has_atomic = "64", not(nanobreaker_narrow)))]
+pub(crate) type Signed = i64;
+/// The same with a sign.
+#[cfg(not(all(target_has_atomic = "64", not(nanobreaker_narrow))))]
+pub(crate) type Signed = i32;
+
 #[cfg(nanobreaker_loom)]
 use loom::sync::atomic as atomics;
 #[cfg(not(nanobreaker_loom))]

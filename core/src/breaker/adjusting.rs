@@ -85,11 +85,11 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
             Phase::Open => Move::open_until(adjusted, self.reopened(state, now, config, new), now),
             Phase::HalfOpen => Move::to(adjusted.round_begun()),
             Phase::Recovering => {
-                let elapsed = self.elapsed(state, now, config).min(new.ramp_ms());
+                let elapsed = self.elapsed(state, now, config.ramp()).min(new.ramp_ms());
                 Move::recovering(adjusted, elapsed, now, new)
             }
             Phase::Closed if state.flag() => {
-                Move::closed(adjusted, self.elapsed(state, now, config), now, new)
+                Move::closed(adjusted, self.elapsed(state, now, config.relapse()), now, new)
             }
             Phase::Closed | Phase::Isolated | Phase::Disabled => Move::to(adjusted),
         }

@@ -1,5 +1,7 @@
 //! May this call be made?
 
+use core::borrow::Borrow;
+
 use crate::breaker::opening::part_of;
 use crate::breaker::timing::Now;
 use crate::breaker::{Move, insist};
@@ -69,11 +71,12 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     fn admit(&self, state: State) -> Result<Token, Rejected> {
         insist(state, |state| {
             let config = self.config_in(state)?;
-            match self.look(state, &config) {
+            let config = config.borrow();
+            match self.look(state, config) {
                 Look::Pass(kind) => Ok(Ok(token(state, kind))),
                 Look::Reject(retry_after_ms) => Ok(self.reject(state, retry_after_ms)),
-                Look::Probe(next) => self.probe(state, next, &config).map(Ok),
-                Look::Again(next) => self.step(state, next, &config).and(Err(next.to)),
+                Look::Probe(next) => self.probe(state, next, config).map(Ok),
+                Look::Again(next) => self.step(state, next, config).and(Err(next.to)),
             }
         })
     }
@@ -99,7 +102,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if state.phase() != Phase::Open || state.is_in_shadow() {
             return None;
         }
-        match self.left(state, &self.now(), &self.config_in(state).ok()?) {
+        match self.left(state, &self.now(), self.config_in(state).ok()?.borrow()) {
             Left::Pending(ms) => Some(ms),
             Left::Due | Left::Beyond => None,
         }
@@ -120,17 +123,24 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             Phase::Closed => Look::Pass(Kind::Counted),
             Phase::Disabled => Look::Pass(Kind::Uncounted),
             Phase::Isolated => Look::Reject(None),
-            // The clock is read after the state was loaded: a deadline that a trip has just set is
-            // then never further ahead than its span, unless the clock was set back.
-            Phase::Open => self.look_while_open(state, &self.now(), config),
-            Phase::HalfOpen => self.look_while_half_open(state, &self.now(), config),
-            Phase::Recovering => self.look_while_recovering(state, &self.now(), config),
+            Phase::Recovering => self.look_while_recovering(state, config),
+            Phase::Open | Phase::HalfOpen => {
+                // The clock is read after the state was loaded: a deadline that a trip has just set is
+                // then never further ahead than its span, unless the clock was set back.
+                let now = &self.now();
+                let left = self.left(state, now, config);
+                if state.phase() == Phase::Open {
+                    self.look_while_open(state, left, now, config)
+                } else {
+                    self.look_while_half_open(state, left, now, config)
+                }
+            }
         }
     }
 
-    fn look_while_open(&self, state: State, now: &Now, config: &Config) -> Look {
+    fn look_while_open(&self, state: State, left: Left, now: &Now, config: &Config) -> Look {
         let lease = config.lease();
-        match self.left(state, now, config) {
+        match left {
             Left::Pending(ms) => Look::Reject(Some(ms)),
             // The clock was set back: wait a whole open time from here, once. Set back again it is due,
             // since a clock that comes round looks the same.
@@ -148,9 +158,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
     }
 
-    fn look_while_half_open(&self, state: State, now: &Now, config: &Config) -> Look {
+    fn look_while_half_open(&self, state: State, left: Left, now: &Now, config: &Config) -> Look {
         let lease = config.lease();
-        let left = match self.left(state, now, config) {
+        let left = match left {
             Left::Pending(ms) => ms,
             Left::Due | Left::Beyond if state.in_flight() > 0 => {
                 return Look::Again(self.tripped(state, now, Cause::ProbesLost, config));
@@ -166,9 +176,10 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         Look::Probe(if state.in_flight() == 0 { next.at(lease_ends, now) } else { next })
     }
 
-    fn look_while_recovering(&self, state: State, now: &Now, config: &Config) -> Look {
+    fn look_while_recovering(&self, state: State, config: &Config) -> Look {
+        let now = &self.now();
         let ramp_ms = config.ramp_ms();
-        let elapsed = self.elapsed(state, now, config);
+        let elapsed = self.elapsed(state, now, config.ramp());
         if elapsed >= ramp_ms {
             return Look::Again(Move::closed(state, 0, now, config).because(Cause::RampOver));
         }

@@ -26,12 +26,13 @@ pub use recording::Calm;
 
 use moving::Move;
 
+use core::borrow::Borrow;
 use core::{fmt, slice};
 
 use crate::state::State;
 use crate::sync::{Ordering, Word, const_unless_loom};
 use crate::window::{Call, Window, sweep, sweep_is_due};
-use crate::{Cause, Clock, Config, Observer, Phase, Snapshot, Transition};
+use crate::{Cause, Clock, Config, Evidence, Observer, Phase, Snapshot, Transition};
 
 /// Guards one dependency.
 ///
@@ -137,12 +138,12 @@ impl<W: Window, C, O> Breaker<W, C, O> {
 
     /// The configuration that is in force.
     pub fn config(&self) -> Config {
-        insist(self.load(), |seen| self.config_in(seen))
+        *insist(self.load(), |seen| self.config_in(seen)).borrow()
     }
 
     /// The configuration that is in force in `seen`, or what the state is since it was replaced.
     #[inline]
-    fn config_in(&self, seen: State) -> Result<Config, State> {
+    fn config_in(&self, seen: State) -> Result<W::Found<'_>, State> {
         self.window.config(&self.config, &self.state, seen)
     }
 
@@ -189,11 +190,37 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             in_shadow: state.is_in_shadow(),
             generation: state.generation(),
             streak: state.streak(),
-            time_left_ms: if is_timed { self.time_left_ms(state, &self.now(), &config) } else { None },
+            time_left_ms: if is_timed {
+                self.time_left_ms(state, &self.now(), config.borrow())
+            } else {
+                None
+            },
             in_flight: count(state.in_flight()),
             succeeded: count(state.succeeded()),
             failed: count(state.failed()),
         }
+    }
+
+    /// How near the window is to tripping, and where it trips: some loads for each of its words, and for some
+    /// windows a clock read. Nothing is written.
+    ///
+    /// It is what counts in the present generation, so nothing while open. Outcomes that other threads
+    /// are recording may be in it or not. Where the clock was set back it may show less than the next
+    /// call will count.
+    ///
+    /// ```
+    /// # use nanobreaker_core::{Breaker, Config, ManualClock, Measured, window::Failures};
+    /// let window = Failures::<5>::within_ms(10_000)?;
+    /// let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
+    /// breaker.allow()?.failure();
+    /// breaker.allow()?.failure();
+    /// let evidence = breaker.evidence().failed.unwrap();
+    /// assert_eq!(evidence, Measured::Count { bad: 2, limit: 5 });
+    /// assert_eq!(evidence.share_ppm(), 400_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn evidence(&self) -> Evidence {
+        insist(self.load(), |seen| self.window.evidence(&self.call(seen)))
     }
 
     /// Every change of the state word is made here: one exchange, and where that was a transition the
@@ -243,8 +270,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     fn step_by(&self, mut decide: impl FnMut(State, &Config) -> Option<Move>) -> bool {
         insist(self.first_load(), |seen| {
             let config = self.config_in(seen)?;
-            match decide(seen, &config) {
-                Some(next) => self.step(seen, next, &config).map(|()| true),
+            let config = config.borrow();
+            match decide(seen, config) {
+                Some(next) => self.step(seen, next, config).map(|()| true),
                 None => Ok(false),
             }
         })

@@ -34,7 +34,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
         let stayed_closed = state.phase() == Phase::Closed
             && state.flag()
-            && self.elapsed(state, now, config) > config.relapse_within_ms();
+            && self.elapsed(state, now, config.relapse()) > config.relapse_within_ms();
         let streak = state.streak_after_trip(stayed_closed);
         Move::opened(state.with_streak(streak), opening(streak), now).because(cause)
     }

@@ -1,7 +1,9 @@
 //! How did the call end?
 
-use crate::breaker::Move;
+use core::borrow::Borrow;
+
 use crate::breaker::timing::Now;
+use crate::breaker::{Move, insist};
 use crate::state::{Answer, Round, State};
 use crate::token::Kind;
 use crate::window::{Verdict, Window};
@@ -85,7 +87,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         } else if state.judges_by_window() {
             self.record_in_window(state, token, outcome)
         } else {
-            self.record_otherwise(state, token, outcome)
+            self.record_otherwise(token, outcome)
         }
     }
 
@@ -115,33 +117,36 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     #[cold]
-    fn record_otherwise(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        match (token.kind(), state.phase()) {
-            (Kind::Uncounted, _) => Recorded::Ignored,
-            (Kind::Probe, Phase::HalfOpen) => self.record_probe(token, outcome),
-            _ => Recorded::Stale,
+    fn record_otherwise(&self, token: Token, outcome: Outcome) -> Recorded {
+        match token.kind() {
+            Kind::Uncounted => Recorded::Ignored,
+            Kind::Counted => Recorded::Stale,
+            Kind::Probe => insist(self.first_load(), |state| self.record_probe(state, token, outcome)),
         }
     }
 
-    fn record_probe(&self, token: Token, outcome: Outcome) -> Recorded {
-        let answer = match outcome {
-            Outcome::Success => Answer::Success,
-            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure => Answer::Failure,
-            Outcome::Ignored => Answer::Ignored,
-            Outcome::Cancelled => Answer::Cancelled,
-        };
-        let mut ended = None;
-        let stepped = self.step_by(|state, config| {
-            ended = (state.generation() == token.generation() && state.judges_by_window()).then_some(state);
-            let is_due = state.generation() == token.generation() && state.phase() == Phase::HalfOpen;
-            is_due.then(|| self.after_answer(state, &self.now(), answer, config))?
-        });
-        match ended {
+    fn record_probe(&self, state: State, token: Token, outcome: Outcome) -> Result<Recorded, State> {
+        if state.generation() != token.generation() {
+            return Ok(Recorded::Stale);
+        }
+        if state.judges_by_window() {
             // The round ended well meanwhile: this call counts like any other.
-            Some(state) => self.record_in_window(state, token, outcome),
-            None if !stepped => Recorded::Stale,
-            None if matches!(answer, Answer::Ignored | Answer::Cancelled) => Recorded::Ignored,
-            None => Recorded::Counted,
+            return Ok(self.record_in_window(state, token, outcome));
+        }
+        if state.phase() != Phase::HalfOpen {
+            return Ok(Recorded::Stale);
+        }
+        let (answer, recorded) = match outcome {
+            Outcome::Success => (Answer::Success, Recorded::Counted),
+            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure => (Answer::Failure, Recorded::Counted),
+            Outcome::Ignored => (Answer::Ignored, Recorded::Ignored),
+            Outcome::Cancelled => (Answer::Cancelled, Recorded::Ignored),
+        };
+        let config = self.config_in(state)?;
+        let config = config.borrow();
+        match self.after_answer(state, &self.now(), answer, config) {
+            Some(next) => self.step(state, next, config).map(|()| recorded),
+            None => Ok(Recorded::Stale),
         }
     }
 

@@ -54,22 +54,17 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub(super) fn left(&self, state: State, now: &Now, config: &Config) -> Left {
         let span = span_of(state, config);
         let time = self.whole_time(state, now, span);
-        let left = span.left(time, now.ms);
         // A lease, and a time that was set anew already, are not moved again. So a reader whose clock is
         // a little behind finds them pending still, and one that is further behind finds them over.
-        if left == Left::Beyond && (state.flag() || state.phase() == Phase::HalfOpen) {
-            match span.with_slack().left(time, now.ms) {
-                Left::Beyond => Left::Due,
-                left => left,
-            }
-        } else {
-            left
+        let is_final = state.flag() || state.phase() == Phase::HalfOpen;
+        match if is_final { span.with_slack() } else { span }.left(time, now.ms) {
+            Left::Beyond if is_final => Left::Due,
+            left => left,
         }
     }
 
     /// How long ago the ramp began, or the breaker closed: at most a millisecond more than its span.
-    pub(super) fn elapsed(&self, state: State, now: &Now, config: &Config) -> u32 {
-        let span = span_of(state, config);
+    pub(super) fn elapsed(&self, state: State, now: &Now, span: Span) -> u32 {
         span.elapsed(self.whole_time(state, now, span), now.ms)
     }
 
@@ -78,7 +73,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         match state.phase() {
             Phase::HalfOpen if state.in_flight() == 0 => None,
             Phase::Open | Phase::HalfOpen => Some(self.left(state, now, config).ms(span_of(state, config))),
-            Phase::Recovering => Some(config.ramp_ms().saturating_sub(self.elapsed(state, now, config))),
+            Phase::Recovering => {
+                Some(config.ramp_ms().saturating_sub(self.elapsed(state, now, config.ramp())))
+            }
             Phase::Closed | Phase::Isolated | Phase::Disabled => None,
         }
     }

@@ -4,6 +4,7 @@ use crate::ConfigError;
 use crate::settings::error::{attempt, within};
 use crate::state::{
     ADVICE_MARGIN_MS, LEASE_DIGITS, MAX_FAILURES, MAX_PROBES, MAX_SPAN_MS, MAX_SUCCESSES, SPAN_DIGITS, Span,
+    bit_length,
 };
 
 /// A valid configuration; build one with [`Config::builder`].
@@ -160,12 +161,13 @@ impl Config {
     /// Exponential backoff as in Ethernet's binary exponential backoff (IEEE 802.3), without its
     /// randomness: [`jitter_permille`](ConfigBuilder::jitter_permille) adds that.
     pub(crate) const fn open_span(&self, streak: u8) -> Span {
-        let ms = if self.open_for_ms > self.max_open_ms >> streak {
-            self.max_open_ms
+        if self.open_for_ms > self.max_open_ms >> streak {
+            self.asked_span()
         } else {
-            self.open_for_ms << streak
-        };
-        Span::new(ms, SPAN_DIGITS)
+            // Each doubling takes one bit more, so that of a constant nothing is left to count.
+            let bits = bit_length(self.open_for_ms) + streak as u32;
+            Span::of_length(self.open_for_ms << streak, bits, SPAN_DIGITS)
+        }
     }
 
     /// The longest open time that somebody may ask for.

@@ -23,7 +23,7 @@
 
 use super::tag::{CONTENT_BITS, content, tag, tagged};
 use super::{Code, Field, State};
-use crate::sync::Raw;
+use crate::sync::{Raw, Signed};
 
 /// Bits that both words hold.
 const SHARED: u32 = 2;
@@ -74,12 +74,10 @@ const fn phase_of(state: State) -> Raw {
 
 /// Of all times with these lower `bits` the one that is nearest to `now`.
 const fn nearest_to(now: Raw, time: Raw, bits: u32) -> Raw {
-    if bits >= Raw::BITS {
-        return time;
-    }
-    let range = (1 << bits) - 1;
-    let ahead = time.wrapping_sub(now) & range;
-    if ahead <= range / 2 { now.wrapping_add(ahead) } else { now.wrapping_add(ahead).wrapping_sub(range + 1) }
+    let above = Raw::BITS.saturating_sub(bits);
+    // The lower bits of what lies between, and above them what makes it negative where the time has passed.
+    let ahead = (time.wrapping_sub(now) << above) as Signed >> above;
+    now.wrapping_add(ahead as Raw)
 }
 
 #[cfg(test)]

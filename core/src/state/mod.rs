@@ -37,7 +37,7 @@ mod tag;
 
 pub(crate) use anchor::Anchor;
 pub(crate) use moves::{Answer, Opening, Round};
-pub(crate) use span::{ADVICE_MARGIN_MS, Left, MAX_SPAN_MS, Span};
+pub(crate) use span::{ADVICE_MARGIN_MS, Left, MAX_SPAN_MS, Span, bit_length};
 pub(crate) use tag::{CONTENT_BITS, MAX_CONTENT, content, tag, tagged};
 
 use crate::Phase;

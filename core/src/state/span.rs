@@ -50,8 +50,13 @@ impl Left {
 impl Span {
     /// `ms`, counted in the smallest unit in which it takes at most `digits` bits.
     pub(crate) const fn new(ms: u32, digits: u32) -> Self {
+        Self::of_length(ms, bit_length(ms), digits)
+    }
+
+    /// The same, where it is known how many `bits` it takes.
+    pub(crate) const fn of_length(ms: u32, bits: u32, digits: u32) -> Self {
         // Where every span fits, the compiler knows that all units are whole milliseconds.
-        let shift = if digits >= LONGEST_DIGITS { 0 } else { bit_length(ms).saturating_sub(digits) };
+        let shift = if digits >= LONGEST_DIGITS { 0 } else { bits.saturating_sub(digits) };
         Self { ms, shift: shift as u8 }
     }
 
@@ -133,7 +138,7 @@ impl Span {
 }
 
 /// The number of bits that `value` takes.
-const fn bit_length(value: u32) -> u32 {
+pub(crate) const fn bit_length(value: u32) -> u32 {
     u32::BITS - value.leading_zeros()
 }
 

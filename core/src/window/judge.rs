@@ -1,9 +1,12 @@
 //! What the breaker asks of a window.
 
+use core::borrow::Borrow;
+
 use crate::state::State;
 use crate::sync::Word;
 use crate::window::call::Call;
 use crate::window::tagged;
+use crate::window::{Evidence, Measured};
 use crate::{Clock, Config, Outcome};
 
 /// What a window says to one more outcome.
@@ -31,9 +34,20 @@ pub(crate) trait Judge {
     /// What the breaker keeps beside the window: its configuration, unless the window does.
     type Config;
 
+    /// A configuration as it was found: in its place, so that the compiler sees what it is where it is a
+    /// constant, or read out where it may change meanwhile.
+    type Found<'a>: Borrow<Config>
+    where
+        Self: 'a;
+
     /// The configuration that is in force in `seen`, which was loaded from `word`; `own` is what the
     /// breaker keeps. Where the settings have changed since: what the word holds now.
-    fn config(&self, own: &Self::Config, word: &Word, seen: State) -> Result<Config, State>;
+    fn config<'a>(
+        &'a self,
+        own: &'a Self::Config,
+        word: &Word,
+        seen: State,
+    ) -> Result<Self::Found<'a>, State>;
 
     /// Whether [`is_at_rest`](Self::is_at_rest) is worth asking: where judging takes more than that.
     const RESTS: bool = false;
@@ -56,6 +70,10 @@ pub(crate) trait Judge {
     /// Takes in one call's outcome: success, slow or failure.
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict;
 
+    /// What it has counted in the call's generation; where the settings have changed since, what the state
+    /// word holds now. Writes nothing.
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State>;
+
     /// Empties the words of generations long gone; see [`tagged::sweep`].
     fn sweep<C>(&self, call: &Call<'_, C>);
 }
@@ -64,6 +82,9 @@ pub(crate) trait Judge {
 pub(crate) trait Rule {
     /// Takes in one call.
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict;
+
+    /// What it has counted. Writes nothing.
+    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured;
 }
 
 /// A rule with words of its own.
@@ -78,6 +99,9 @@ pub(crate) trait Counts {
     /// Takes in one call.
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict;
 
+    /// See [`Rule::measure`].
+    fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured;
+
     /// See [`Judge::sweep`].
     fn sweep<C>(&self, call: &Call<'_, C>);
 }
@@ -88,6 +112,10 @@ impl<R: Rule, const WORDS: usize> Counts for Ruled<R, WORDS> {
         self.rule.count(&self.words, bad, call)
     }
 
+    fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured {
+        self.rule.measure(&self.words, call)
+    }
+
     fn sweep<C>(&self, call: &Call<'_, C>) {
         tagged::sweep(&self.words, call);
     }
@@ -96,15 +124,23 @@ impl<R: Rule, const WORDS: usize> Counts for Ruled<R, WORDS> {
 /// Every such window is a breaker's whole window too: an outcome is bad unless it is a success.
 impl<W: Counts> Judge for W {
     type Config = Config;
+    type Found<'a>
+        = &'a Config
+    where
+        Self: 'a;
 
     #[inline]
-    fn config(&self, own: &Config, _: &Word, _: State) -> Result<Config, State> {
-        Ok(*own)
+    fn config<'a>(&'a self, own: &'a Config, _: &Word, _: State) -> Result<&'a Config, State> {
+        Ok(own)
     }
 
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         self.count(outcome != Outcome::Success, call)
+    }
+
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
+        Ok(Evidence { failed: Some(self.measure(call)), slow: None })
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
@@ -119,6 +155,10 @@ macro_rules! counts_by_its_inside {
             #[inline]
             fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
                 self.0.count(bad, call)
+            }
+
+            fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured {
+                self.0.measure(call)
             }
 
             fn sweep<C>(&self, call: &Call<'_, C>) {

@@ -2,6 +2,7 @@
 
 use crate::state::State;
 use crate::sync::Word;
+use crate::window::Evidence;
 use crate::window::call::Call;
 use crate::window::judge::{Judge, Verdict};
 use crate::{Clock, Config, Outcome};
@@ -47,15 +48,23 @@ pub struct Custom<P>(pub P);
 
 impl<P: Policy> Judge for Custom<P> {
     type Config = Config;
+    type Found<'a>
+        = &'a Config
+    where
+        Self: 'a;
 
     #[inline]
-    fn config(&self, own: &Config, _: &Word, _: State) -> Result<Config, State> {
-        Ok(*own)
+    fn config<'a>(&'a self, own: &'a Config, _: &Word, _: State) -> Result<&'a Config, State> {
+        Ok(own)
     }
 
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         Verdict::of(self.0.trips(outcome, call.generation()))
+    }
+
+    fn evidence<C: Clock>(&self, _: &Call<'_, C>) -> Result<Evidence, State> {
+        Ok(Evidence { failed: None, slow: None })
     }
 
     fn sweep<C>(&self, _: &Call<'_, C>) {}
