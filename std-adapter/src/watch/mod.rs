@@ -7,11 +7,12 @@ pub(crate) mod series;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Instant, SystemTime};
 
-use nanobreaker_core::Transition;
+use nanobreaker_core::{Phase, Transition};
 
+use crate::reason;
 pub use changes::Change;
 pub(crate) use changes::Changes;
 pub(crate) use counts::Meter;
@@ -32,16 +33,24 @@ pub(crate) struct Watch {
     ended: AtomicBool,
     #[cfg(feature = "metrics")]
     published: Mutex<Counts>,
+    #[cfg(feature = "metrics")]
+    chosen: series::Chosen,
 }
 
 #[derive(Debug)]
 struct History {
     phase_began: Instant,
     changes: VecDeque<Change>,
+    trips: u64,
 }
 
 impl Watch {
-    pub(crate) fn new(name: Arc<str>, meter: Arc<Meter>, changes: Weak<Changes>) -> Self {
+    pub(crate) fn new(
+        name: Arc<str>,
+        meter: Arc<Meter>,
+        changes: Weak<Changes>,
+        #[cfg(feature = "metrics")] chosen: series::Chosen,
+    ) -> Self {
         Self {
             name,
             since: SystemTime::now(),
@@ -50,11 +59,14 @@ impl Watch {
             history: Mutex::new(History {
                 phase_began: Instant::now(),
                 changes: VecDeque::with_capacity(RECENT),
+                trips: 0,
             }),
             changes,
             ended: AtomicBool::new(false),
             #[cfg(feature = "metrics")]
             published: Mutex::default(),
+            #[cfg(feature = "metrics")]
+            chosen,
         }
     }
 
@@ -79,12 +91,16 @@ impl Watch {
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        self.meter.counts().since(self.before)
+        let trips = self.history().trips;
+        Counts { trips, ..self.meter.counts().since(self.before) }
     }
 
     pub(crate) fn recent(&self) -> Vec<Change> {
-        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
-        history.changes.iter().cloned().collect()
+        self.history().changes.iter().cloned().collect()
+    }
+
+    fn history(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Publishes what was counted since this was done last.
@@ -92,16 +108,20 @@ impl Watch {
     pub(crate) fn publish_counts(&self) {
         let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
         let counts = self.counts();
-        series::counts(&self.name, counts, *published);
+        series::counts(&self.name, counts.since(*published), self.chosen);
         *published = counts;
     }
 
     pub(crate) fn transition(&self, transition: &Transition) {
-        let change =
-            Change { breaker: Arc::clone(&self.name), at: SystemTime::now(), transition: *transition };
+        let change = Change {
+            breaker: Arc::clone(&self.name),
+            at: SystemTime::now(),
+            transition: *transition,
+            reason: reason::present(),
+        };
         let _lasted = self.keep(&change);
         #[cfg(feature = "metrics")]
-        series::transition(&self.name, transition, _lasted);
+        series::transition(&self.name, transition, _lasted, self.chosen);
         if let Some(changes) = self.changes.upgrade() {
             changes.tell(change);
         }
@@ -109,11 +129,12 @@ impl Watch {
 
     /// Returns how long the phase lasted that ended.
     fn keep(&self, change: &Change) -> std::time::Duration {
-        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut history = self.history();
         if history.changes.len() == RECENT {
             history.changes.pop_front();
         }
         history.changes.push_back(change.clone());
+        history.trips += u64::from(change.transition.to == Phase::Open);
         let lasted = history.phase_began.elapsed();
         history.phase_began = Instant::now();
         lasted
