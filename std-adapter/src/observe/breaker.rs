@@ -15,8 +15,14 @@ use crate::watch::{Change, Counts, Watch};
 pub struct MonitoredBreaker(pub(super) Arc<Life>);
 
 impl MonitoredBreaker {
-    pub(super) fn watch(&self) -> Option<Arc<Watch>> {
+    pub(crate) fn watch(&self) -> Option<Arc<Watch>> {
         self.0.breaker().observer().watch()
+    }
+
+    /// Its number on the operators' page.
+    #[cfg(feature = "admin")]
+    pub(crate) fn id(&self) -> Option<u64> {
+        self.watch().map(|watch| watch.id())
     }
 
     /// Its name.

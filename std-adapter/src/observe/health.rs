@@ -85,7 +85,7 @@ pub(super) fn known(breakers: &[MonitoredBreaker], required: &[&str]) -> Result<
 }
 
 /// Whether calls are rejected, if not all of them.
-fn rejects(snapshot: &Snapshot) -> bool {
+pub(crate) fn rejects(snapshot: &Snapshot) -> bool {
     !snapshot.in_shadow && !matches!(snapshot.phase, Phase::Closed | Phase::Disabled)
 }
 

@@ -10,6 +10,8 @@ mod monitor;
 mod publish;
 
 pub use breaker::MonitoredBreaker;
+#[cfg(feature = "admin")]
+pub(crate) use health::rejects;
 pub use health::{Health, HealthStatus, UnknownBreaker};
 pub use monitor::Monitor;
 

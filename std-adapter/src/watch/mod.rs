@@ -6,6 +6,8 @@ mod counts;
 pub(crate) mod series;
 
 use std::collections::VecDeque;
+#[cfg(feature = "admin")]
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Instant, SystemTime};
@@ -21,8 +23,14 @@ pub use counts::{CallCounts, Counts, RejectionCounts};
 /// Transitions that are kept.
 const RECENT: usize = 64;
 
+/// The number of the next watch.
+#[cfg(feature = "admin")]
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
 #[derive(Debug)]
 pub(crate) struct Watch {
+    #[cfg(feature = "admin")]
+    id: u64,
     name: Arc<str>,
     since: SystemTime,
     meter: Arc<Meter>,
@@ -41,6 +49,9 @@ pub(crate) struct Watch {
 struct History {
     phase_began: Instant,
     changes: VecDeque<Change>,
+    /// All that there were.
+    #[cfg(feature = "admin")]
+    made: u64,
     trips: u64,
 }
 
@@ -52,6 +63,9 @@ impl Watch {
         #[cfg(feature = "metrics")] chosen: series::Chosen,
     ) -> Self {
         Self {
+            // Relaxed: each gets another one, in whatever order.
+            #[cfg(feature = "admin")]
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             since: SystemTime::now(),
             before: meter.counts(),
@@ -59,6 +73,8 @@ impl Watch {
             history: Mutex::new(History {
                 phase_began: Instant::now(),
                 changes: VecDeque::with_capacity(RECENT),
+                #[cfg(feature = "admin")]
+                made: 0,
                 trips: 0,
             }),
             changes,
@@ -93,6 +109,21 @@ impl Watch {
     pub(crate) fn counts(&self) -> Counts {
         let trips = self.history().trips;
         Counts { trips, ..self.meter.counts().since(self.before) }
+    }
+
+    /// Its number, which no other in this process has.
+    #[cfg(feature = "admin")]
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// How many transitions there were, and those that are kept of the ones after the first `known`.
+    #[cfg(feature = "admin")]
+    pub(crate) fn recent_after(&self, known: u64) -> (u64, Vec<Change>) {
+        let history = self.history();
+        let new = usize::try_from(history.made.saturating_sub(known)).unwrap_or(usize::MAX);
+        let kept = history.changes.len();
+        (history.made, history.changes.iter().skip(kept.saturating_sub(new)).cloned().collect())
     }
 
     pub(crate) fn recent(&self) -> Vec<Change> {
@@ -134,6 +165,10 @@ impl Watch {
             history.changes.pop_front();
         }
         history.changes.push_back(change.clone());
+        #[cfg(feature = "admin")]
+        {
+            history.made += 1;
+        }
         history.trips += u64::from(change.transition.to == Phase::Open);
         let lasted = history.phase_began.elapsed();
         history.phase_began = Instant::now();
