@@ -107,6 +107,7 @@ pub use settings::{
 };
 pub use snapshot::Snapshot;
 pub use token::Token;
+pub use window::{Evidence, Measured};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -69,7 +69,7 @@ fn drive<W: Window>(breaker: &Breaker<W, ManualClock>, adjust: impl Fn(&Breaker<
             drop(breaker.allow());
             let _leaked = breaker.allow().map(Permit::into_token);
             breaker.clock().advance(round % 7);
-            black_box((breaker.snapshot(), breaker.phase(), breaker.config()));
+            black_box((breaker.snapshot(), breaker.phase(), breaker.config(), breaker.evidence()));
         }
         match round % 16 {
             3 => breaker.shadow(round % 32 == 3),

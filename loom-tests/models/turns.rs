@@ -2,7 +2,7 @@
 //! what is too old, and moves them on. Calls beside that are neither lost nor counted anew.
 
 use nanobreaker_core::window::Window;
-use nanobreaker_core::{Config, Outcome, Phase};
+use nanobreaker_core::{Config, Measured, Outcome, Phase};
 
 use crate::explore::{Bound, model};
 use crate::rig::{Rig, config};
@@ -119,3 +119,30 @@ fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sy
         .exactly([Phase::Closed, Phase::Open]);
 }
 for_each_window!(a_failure_that_stalls_over_two_turns: failures; as shipped time);
+
+/// Who reads the window beside the first call of another turn takes no failure of the last one for a young
+/// one.
+fn a_reader_finds_the_words_emptied<W: Window<Settings = Config> + Send + Sync + 'static>(
+    window: fn(u32) -> W,
+) {
+    model(BOUND, move || {
+        let rig = Rig::new(window(4), config());
+        rig.fail();
+        rig.fail();
+        rig.with_tokens(1).when_it_is(LATER_MS)
+    })
+    .threads([
+        |rig| {
+            rig.record(0, Outcome::Failure);
+            0
+        },
+        |rig| match rig.breaker.evidence().failed {
+            Some(Measured::Count { bad, .. }) => bad.into(),
+            Some(Measured::Rate { bad, .. }) => bad,
+            other => panic!("{other:?} is no count"),
+        },
+    ])
+    .end(|_, [_, seen]| seen)
+    .exactly([0, 1]);
+}
+for_each_window!(a_reader_finds_the_words_emptied: failures time);

@@ -31,7 +31,7 @@ use core::{fmt, slice};
 use crate::state::State;
 use crate::sync::{Ordering, Word, const_unless_loom};
 use crate::window::{Call, Window, sweep, sweep_is_due};
-use crate::{Cause, Clock, Config, Observer, Phase, Snapshot, Transition};
+use crate::{Cause, Clock, Config, Evidence, Observer, Phase, Snapshot, Transition};
 
 /// Guards one dependency.
 ///
@@ -194,6 +194,28 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             succeeded: count(state.succeeded()),
             failed: count(state.failed()),
         }
+    }
+
+    /// How near the window is to tripping, and where it trips: some loads for each of its words, and for some
+    /// windows a clock read. Nothing is written.
+    ///
+    /// It is what counts in the present generation, so nothing while open. Outcomes that other threads
+    /// are recording may be in it or not. Where the clock was set back it may show less than the next
+    /// call will count.
+    ///
+    /// ```
+    /// # use nanobreaker_core::{Breaker, Config, ManualClock, Measured, window::Failures};
+    /// let window = Failures::<5>::within_ms(10_000)?;
+    /// let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
+    /// breaker.allow()?.failure();
+    /// breaker.allow()?.failure();
+    /// let evidence = breaker.evidence().failed.unwrap();
+    /// assert_eq!(evidence, Measured::Count { bad: 2, limit: 5 });
+    /// assert_eq!(evidence.share_ppm(), 400_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn evidence(&self) -> Evidence {
+        insist(self.load(), |seen| self.window.evidence(&self.call(seen)))
     }
 
     /// Every change of the state word is made here: one exchange, and where that was a transition the

@@ -29,6 +29,7 @@ use crate::window::judge::{Judge, Rule, Verdict};
 use crate::window::lanes::{Lane, Lanes};
 use crate::window::slow::judge_both;
 use crate::window::tagged::sweep;
+use crate::window::{Evidence, Measured};
 use crate::{Clock, Config, ConfigError, Outcome, Settings};
 
 /// Makes a breaker whose settings can be replaced while calls go on: see
@@ -187,6 +188,20 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
             (Some(rule), _) => rule.count(words, bad, call),
         }
     }
+
+    /// What a rule has counted in `words`, and in that part of each lane.
+    fn measure<C: Clock>(
+        &self,
+        rule: AnyRule,
+        words: &[Word],
+        part: fn(&Lane) -> &[Word],
+        call: &Call<'_, C>,
+    ) -> Measured {
+        match rule {
+            AnyRule::Time(rule) => rule.measure_in_lanes(words, self.lanes.all().iter().map(part), call),
+            rule => rule.measure(words, call),
+        }
+    }
 }
 
 impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS, SLOW, L> {
@@ -231,6 +246,16 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         self.judge_by_rule(outcome, call)
+    }
+
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
+        let (failed, slow) = self.read(call.state_word(), call.state(), Cell::rules)?;
+        let measure =
+            |rule: Option<AnyRule>, words, part| rule.map(|rule| self.measure(rule, words, part, call));
+        Ok(Evidence {
+            failed: measure(failed, &self.failed[..], Lane::failed),
+            slow: measure(slow, &self.slow[..], Lane::slow),
+        })
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

@@ -2,6 +2,7 @@
 
 use crate::settings::{Threshold, attempt};
 use crate::sync::{Word, const_unless_loom};
+use crate::window::Measured;
 use crate::window::call::Call;
 use crate::window::calls::CallsRule;
 use crate::window::consecutive::ConsecutiveRule;
@@ -151,6 +152,16 @@ impl Rule for AnyRule {
             Self::Calls(rule) => rule.count(words, bad, call),
             Self::Time(rule) => rule.count(words, bad, call),
             Self::Cusum(rule) => rule.count(words, bad, call),
+        }
+    }
+
+    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
+        match self {
+            Self::Failures(rule) => rule.measure(words, call),
+            Self::Consecutive(rule) => rule.measure(words, call),
+            Self::Calls(rule) => rule.measure(words, call),
+            Self::Time(rule) => rule.measure(words, call),
+            Self::Cusum(rule) => rule.measure(words, call),
         }
     }
 }

@@ -3,10 +3,11 @@
 //! One word: the number of failures since the last success.
 
 use crate::settings::{attempt, within};
-use crate::sync::{Ordering, Word, const_unless_loom};
+use crate::sync::{Word, const_unless_loom};
+use crate::window::Measured;
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
-use crate::window::tagged::{own_content, update};
+use crate::window::tagged::{peek, update};
 use crate::{Clock, ConfigError};
 
 /// The largest threshold.
@@ -68,8 +69,7 @@ impl Rule for ConsecutiveRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
         let Some(word) = words.first() else { return Verdict::Holds };
-        // Relaxed: only what its own generation counted is read from it, and nothing is written.
-        if !bad && own_content(word.load(Ordering::Relaxed), call) == 0 {
+        if !bad && peek(words, call) == 0 {
             return Verdict::Holds;
         }
         update(word, call, |count| match count + 1 {
@@ -80,5 +80,9 @@ impl Rule for ConsecutiveRule {
             failures => (failures, Verdict::Holds),
         })
         .unwrap_or(Verdict::Stale)
+    }
+
+    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
+        Measured::Count { bad: peek(words, call) as u32, limit: self.threshold }
     }
 }

@@ -18,11 +18,12 @@
 
 use crate::settings::{MILLION, attempt, within};
 use crate::state::CONTENT_BITS;
-use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
+use crate::sync::{Raw, WIDE, Word, const_unless_loom};
+use crate::window::Measured;
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
 use crate::window::logarithm::log2;
-use crate::window::tagged::{own_content, update};
+use crate::window::tagged::{peek, update};
 use crate::{Clock, ConfigError, CusumSettings};
 
 const SUM_BITS: u32 = if WIDE { 26 } else { CONTENT_BITS };
@@ -233,8 +234,7 @@ impl Rule for CusumRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
         let Some(word) = words.first() else { return Verdict::Holds };
-        // Relaxed: only what its own generation counted is read from it, and nothing is written.
-        if !bad && own_content(word.load(Ordering::Relaxed), call) == 0 {
+        if !bad && peek(words, call) == 0 {
             return Verdict::Holds;
         }
         let now = if bad && self.sustained_for_ms > 0 { call.now() } else { 0 };
@@ -242,6 +242,11 @@ impl Rule for CusumRule {
             if bad { self.failed(there, now) } else { (self.succeeded(there), Verdict::Holds) }
         })
         .unwrap_or(Verdict::Stale)
+    }
+
+    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
+        let sum = u64::from(peek(words, call) & (TRIPS_AT - 1));
+        Measured::Sum { ppm: ((sum * u64::from(MILLION)) >> SUM_BITS) as u32 }
     }
 }
 

@@ -15,10 +15,11 @@
 use crate::settings::{attempt, within};
 use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
+use crate::window::Measured;
 use crate::window::call::{Call, Reading};
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
-use crate::window::tagged::update;
-use crate::window::turn::{Halves, Turned, turn_to};
+use crate::window::tagged::{own_content, update};
+use crate::window::turn::{Halves, Turned, half_turn, turn_to};
 use crate::{Clock, ConfigError};
 
 const TAKEN: Raw = 1 << (CONTENT_BITS - 1);
@@ -127,8 +128,7 @@ impl FailuresRule {
 
     #[cold]
     fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
-        let Some((turn, slots)) = words.split_first() else { return Verdict::Trips };
-        let slots = slots.get(..self.slots as usize).unwrap_or(slots);
+        let Some((turn, slots)) = self.split(words) else { return Verdict::Trips };
         let mut reading = Reading::new(call);
         'walk: loop {
             match self.turn(turn, slots, reading, call) {
@@ -152,6 +152,35 @@ impl FailuresRule {
             }
             return Verdict::Trips;
         }
+    }
+
+    /// The turn, and the slots.
+    fn split(self, words: &[Word]) -> Option<(&Word, &[Word])> {
+        let (turn, slots) = words.split_first()?;
+        Some((turn, slots.get(..self.slots as usize).unwrap_or(slots)))
+    }
+
+    /// How many slots hold a failure within the window, for who writes nothing.
+    fn live<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Option<usize> {
+        let (turn, slots) = self.split(words)?;
+        // Newer stamps count as near as they are, as if the clock had been set back.
+        let mut reading = Reading::new(call);
+        reading.was_set_back = true;
+        let turned = half_turn(turn, call);
+        let halves = self.halves();
+        let is_live = |slot: &&Word| {
+            // Relaxed: ordered behind the acquire load of the turn.
+            let there = own_content(slot.load(Ordering::Relaxed), call);
+            let is_believed = match self.half(reading.now).wrapping_sub(turned) & halves.range {
+                0 => true,
+                _ if WIDE || halves.range == 1 => true,
+                // Words that have yet to be emptied are two half turns old: of this one's kind.
+                1 => (there & halves.odd != 0) == (turned & 1 != 0),
+                _ => false,
+            };
+            is_believed && matches!(self.look(there, reading), Found::Live)
+        };
+        Some(slots.iter().filter(is_live).count())
     }
 
     /// Takes `slot` for a failure, if it is free.
@@ -183,17 +212,17 @@ impl FailuresRule {
         self.within.units(now) >> (STAMP_BITS - 1)
     }
 
+    const fn halves(self) -> Halves {
+        let range = self.within.range() >> (STAMP_BITS - 1);
+        Halves { odd: 1 << (STAMP_BITS - 1), range, keeps_newer: true }
+    }
+
     fn turn<C>(self, turn: &Word, slots: &[Word], reading: Reading, call: &Call<'_, C>) -> Turned {
         if WIDE {
             return Turned::Here;
         }
-        let halves = Halves {
-            odd: 1 << (STAMP_BITS - 1),
-            range: self.within.range() >> (STAMP_BITS - 1),
-            keeps_newer: true,
-        };
         let (half, empty) = (self.half(reading.now), self.within.units(reading.now) & STAMP);
-        turn_to(turn, half, reading.was_set_back, halves, empty, slots.iter(), call)
+        turn_to(turn, half, reading.was_set_back, self.halves(), empty, slots.iter(), call)
     }
 
     fn is_turned_to<C>(self, turn: &Word, reading: Reading, call: &Call<'_, C>) -> bool {
@@ -206,5 +235,10 @@ impl Rule for FailuresRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
         if bad { self.fail(words, call) } else { Verdict::Holds }
+    }
+
+    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
+        let bad = self.live(words, call).unwrap_or(0);
+        Measured::Count { bad: bad as u32, limit: self.slots + 1 }
     }
 }

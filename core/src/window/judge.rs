@@ -4,6 +4,7 @@ use crate::state::State;
 use crate::sync::Word;
 use crate::window::call::Call;
 use crate::window::tagged;
+use crate::window::{Evidence, Measured};
 use crate::{Clock, Config, Outcome};
 
 /// What a window says to one more outcome.
@@ -56,6 +57,10 @@ pub(crate) trait Judge {
     /// Takes in one call's outcome: success, slow or failure.
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict;
 
+    /// What it has counted in the call's generation; where the settings have changed since, what the state
+    /// word holds now. Writes nothing.
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State>;
+
     /// Empties the words of generations long gone; see [`tagged::sweep`].
     fn sweep<C>(&self, call: &Call<'_, C>);
 }
@@ -64,6 +69,9 @@ pub(crate) trait Judge {
 pub(crate) trait Rule {
     /// Takes in one call.
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict;
+
+    /// What it has counted. Writes nothing.
+    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured;
 }
 
 /// A rule with words of its own.
@@ -78,6 +86,9 @@ pub(crate) trait Counts {
     /// Takes in one call.
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict;
 
+    /// See [`Rule::measure`].
+    fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured;
+
     /// See [`Judge::sweep`].
     fn sweep<C>(&self, call: &Call<'_, C>);
 }
@@ -86,6 +97,10 @@ impl<R: Rule, const WORDS: usize> Counts for Ruled<R, WORDS> {
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
         self.rule.count(&self.words, bad, call)
+    }
+
+    fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured {
+        self.rule.measure(&self.words, call)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
@@ -107,6 +122,10 @@ impl<W: Counts> Judge for W {
         self.count(outcome != Outcome::Success, call)
     }
 
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
+        Ok(Evidence { failed: Some(self.measure(call)), slow: None })
+    }
+
     fn sweep<C>(&self, call: &Call<'_, C>) {
         Counts::sweep(self, call);
     }
@@ -119,6 +138,10 @@ macro_rules! counts_by_its_inside {
             #[inline]
             fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
                 self.0.count(bad, call)
+            }
+
+            fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured {
+                self.0.measure(call)
             }
 
             fn sweep<C>(&self, call: &Call<'_, C>) {

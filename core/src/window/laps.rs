@@ -66,12 +66,11 @@ impl Laps {
         (1 << self.count_bits) - 1
     }
 
-    /// The whole number of a word's lap, which is of the half turn of `now` or of the one before it,
+    /// The whole number of a word's lap, which is of the half turn `half` or of the one before it,
     /// and the calls that it counts.
     #[inline]
-    pub(super) const fn lap_and_calls(self, content: Raw, now: Place) -> (Raw, Raw) {
+    pub(super) const fn lap_and_calls(self, content: Raw, half: Raw) -> (Raw, Raw) {
         let number = content >> self.count_bits;
-        let half = self.half(now);
         let is_odd = number >> self.half_bits() & 1;
         let whole = half.wrapping_sub((is_odd ^ half) & 1) << self.half_bits();
         let lap = whole | number & ((1 << self.half_bits()) - 1);
@@ -91,6 +90,12 @@ impl Laps {
     /// The half turn that `place` lies in.
     pub(super) const fn half(self, place: Place) -> Raw {
         place.lap >> self.half_bits()
+    }
+
+    /// The whole number of the half turn that a turn's content tells, of all before `place` the last one.
+    pub(super) const fn half_before(self, place: Place, turned: Raw) -> Raw {
+        let half = self.half(place);
+        half.wrapping_sub(half.wrapping_sub(turned) & MAX_CONTENT)
     }
 
     /// Brings `words` to the half turn of `place`, see [`turn_to`].
@@ -137,7 +142,7 @@ mod tests {
                     };
                     let now = Place { slot: 0, lap: now };
                     if laps.half(now) - (lap >> laps.half_bits()) <= 1 {
-                        assert_eq!(laps.lap_and_calls(laps.label(lap) | 1, now), (lap, 1));
+                        assert_eq!(laps.lap_and_calls(laps.label(lap) | 1, laps.half(now)), (lap, 1));
                     }
                 }
             }

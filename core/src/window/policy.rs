@@ -2,6 +2,7 @@
 
 use crate::state::State;
 use crate::sync::Word;
+use crate::window::Evidence;
 use crate::window::call::Call;
 use crate::window::judge::{Judge, Verdict};
 use crate::{Clock, Config, Outcome};
@@ -56,6 +57,10 @@ impl<P: Policy> Judge for Custom<P> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         Verdict::of(self.0.trips(outcome, call.generation()))
+    }
+
+    fn evidence<C: Clock>(&self, _: &Call<'_, C>) -> Result<Evidence, State> {
+        Ok(Evidence { failed: None, slow: None })
     }
 
     fn sweep<C>(&self, _: &Call<'_, C>) {}

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use crate::state::State;
 use crate::sync::{Word, const_unless_loom};
+use crate::window::Evidence;
 use crate::window::any::AnyRule;
 use crate::window::call::Call;
 use crate::window::judge::{Judge, Rule, Verdict};
@@ -85,6 +86,10 @@ impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         Self::RULE.count(&self.words, outcome != Outcome::Success, call)
+    }
+
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
+        Ok(Evidence { failed: Some(Self::RULE.measure(&self.words, call)), slow: None })
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

@@ -2,6 +2,7 @@
 
 use crate::state::State;
 use crate::sync::Word;
+use crate::window::Evidence;
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Judge, Verdict};
 use crate::{Clock, Config, Outcome};
@@ -74,6 +75,10 @@ impl<F: Counts, S: Counts> Judge for WithSlow<F, S> {
         let failed = |bad| self.failed.count(bad, call);
         let slow = |bad| self.slow.count(bad, call);
         judge_both(outcome, true, failed, slow)
+    }
+
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
+        Ok(Evidence { failed: Some(self.failed.measure(call)), slow: Some(self.slow.measure(call)) })
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

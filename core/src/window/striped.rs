@@ -7,6 +7,7 @@
 
 use crate::settings::attempt;
 use crate::sync::{Word, array_of, const_unless_loom};
+use crate::window::Measured;
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Verdict};
 use crate::window::tagged::sweep;
@@ -99,18 +100,25 @@ impl<S: Copy, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES
     }
 }
 
+impl<S, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES, BUCKETS> {
+    /// All rows, for a thread that counts in `own`.
+    #[inline]
+    fn rows<'a>(&'a self, own: &'a Row<BUCKETS>) -> Rows<'a, impl Iterator<Item = &'a [Word]> + Clone> {
+        let good = self.good.iter().map(|row| &row.0[..]);
+        Rows { turn: &self.turn, own: &own.0, good, bad: &self.bad.0 }
+    }
+}
+
 impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Counts for StripedTime<S, STRIPES, BUCKETS> {
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
         // Never out of bounds: STRIPES is not 0.
         let Some(own) = self.good.get(self.stripes.stripe() % STRIPES.max(1)) else { return Verdict::Holds };
-        let rows = Rows {
-            turn: &self.turn,
-            own: &own.0,
-            good: self.good.iter().map(|row| &row.0[..]),
-            bad: &self.bad.0,
-        };
-        self.rule.enter(rows, bad, call)
+        self.rule.enter(self.rows(own), bad, call)
+    }
+
+    fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured {
+        self.rule.measure_rows(self.rows(&self.bad), call)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

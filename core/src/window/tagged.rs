@@ -55,6 +55,13 @@ pub(super) fn own_content<C>(value: Raw, call: &Call<'_, C>) -> Raw {
     if tag(value) == call.generation() { content(value) } else { 0 }
 }
 
+/// What `call`'s generation has put into the first of `words`, for who writes nothing on the strength of it.
+#[inline]
+pub(super) fn peek<C>(words: &[Word], call: &Call<'_, C>) -> Raw {
+    // Relaxed: a word says all of itself.
+    words.first().map_or(0, |word| own_content(word.load(Ordering::Relaxed), call))
+}
+
 /// A quarter of all generations.
 const QUARTER: u16 = 1 << (GENERATION_BITS - 2);
 

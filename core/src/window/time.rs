@@ -9,11 +9,12 @@ use core::iter;
 use crate::settings::{Threshold, attempt, within};
 use crate::state::{MAX_SPAN_MS, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
+use crate::window::Measured;
 use crate::window::call::{Call, Reading};
 use crate::window::judge::{Counts, Rule, Verdict};
 use crate::window::laps::{Laps, Place};
 use crate::window::tagged::{own_content, sweep, update};
-use crate::window::turn::Turned;
+use crate::window::turn::{Turned, half_turn};
 use crate::{Clock, ConfigError, Rate};
 
 /// The most buckets.
@@ -78,12 +79,21 @@ impl<const BUCKETS: usize> Time<BUCKETS> {
     }
 }
 
+impl<const BUCKETS: usize> Time<BUCKETS> {
+    #[inline]
+    fn rows(&self) -> Rows<'_, iter::Once<&[Word]>> {
+        Rows { turn: &self.turn, own: &self.good, good: iter::once(&self.good[..]), bad: &self.bad }
+    }
+}
+
 impl<const BUCKETS: usize> Counts for Time<BUCKETS> {
     #[inline]
     fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        let rows =
-            Rows { turn: &self.turn, own: &self.good, good: iter::once(&self.good[..]), bad: &self.bad };
-        self.rule.enter(rows, bad, call)
+        self.rule.enter(self.rows(), bad, call)
+    }
+
+    fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured {
+        self.rule.measure_rows(self.rows(), call)
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
@@ -244,7 +254,7 @@ impl TimeRule {
         };
         let mine = tagged(call.generation(), laps.half(place));
         update(word, call, |there| {
-            let (lap, calls) = laps.lap_and_calls(there, place);
+            let (lap, calls) = laps.lap_and_calls(there, laps.half(place));
             let count = if lap == place.lap { calls } else { 0 };
             let is_newer = lap > place.lap && calls > 0 && !was_set_back;
             // Relaxed: ordered behind the acquire load of the word, see `turn`.
@@ -269,7 +279,8 @@ impl TimeRule {
     where
         G: Iterator<Item = &'a [Word]> + Clone,
     {
-        let sum = |row| self.sum(row, place, was_set_back, call);
+        let half = self.laps.half(place);
+        let sum = |row| self.sum(row, place, half, was_set_back, call);
         let bad = sum(rows.bad)?;
         // The good calls are summed only where there are bad ones.
         if bad == 0 {
@@ -279,14 +290,21 @@ impl TimeRule {
         Some(self.threshold.is_reached(bad, bad.saturating_add(good)))
     }
 
-    /// The calls of one row within the span.
-    fn sum<C>(self, row: &[Word], now: Place, was_set_back: bool, call: &Call<'_, C>) -> Option<u64> {
+    /// The calls of one row within the span, whose words are in the half turn `half`.
+    fn sum<C>(
+        self,
+        row: &[Word],
+        now: Place,
+        half: Raw,
+        was_set_back: bool,
+        call: &Call<'_, C>,
+    ) -> Option<u64> {
         let mut calls: u64 = 0;
         for (slot, word) in row.iter().take(self.laps.buckets() as usize).enumerate() {
             let present = if slot <= now.slot { now.lap } else { now.lap.wrapping_sub(1) };
             // Relaxed: ordered by the fence; counts guard no other memory.
             let there = own_content(word.load(Ordering::Relaxed), call);
-            let (lap, count) = self.laps.lap_and_calls(there, now);
+            let (lap, count) = self.laps.lap_and_calls(there, half);
             if lap == present {
                 calls = calls.saturating_add(u64::from(count));
             } else if lap >= now.lap && count > 0 && !was_set_back {
@@ -298,20 +316,34 @@ impl TimeRule {
     }
 }
 
-/// The turn, the good calls and the bad ones, as they stand in a row of words.
-struct Words<'a> {
-    turn: &'a Word,
-    good: &'a [Word],
-    bad: &'a [Word],
-}
-
 impl TimeRule {
-    /// The first word is the turn; behind it stand the good calls, then the bad ones.
+    /// The rows that stand in `words`: first the turn, then the good calls, then the bad ones. Good calls
+    /// are counted in `own` where it has room for all buckets, and in all `lanes`.
     #[inline]
-    fn split(self, words: &[Word]) -> Option<Words<'_>> {
+    fn rows<'a>(
+        self,
+        words: &'a [Word],
+        own: &'a [Word],
+        lanes: impl Iterator<Item = &'a [Word]> + Clone,
+    ) -> Option<Rows<'a, impl Iterator<Item = &'a [Word]> + Clone>> {
         let (turn, rest) = words.split_first()?;
         let (good, bad) = rest.split_at_checked(self.laps.buckets() as usize)?;
-        Some(Words { turn, good, bad })
+        let own = if own.len() < good.len() { good } else { own };
+        Some(Rows { turn, own, good: iter::once(good).chain(lanes), bad })
+    }
+
+    /// What the rows have counted within the span.
+    pub(super) fn measure_rows<'a, C: Clock, G>(self, rows: Rows<'a, G>, call: &Call<'_, C>) -> Measured
+    where
+        G: Iterator<Item = &'a [Word]> + Clone,
+    {
+        let turned = half_turn(rows.turn, call);
+        let place = self.laps.place(call.now());
+        let half = self.laps.half_before(place, turned);
+        // Newer words are passed over, as if the clock had been set back.
+        let sum = |row| self.sum(row, place, half, true, call).unwrap_or(0);
+        let bad = sum(rows.bad);
+        Measured::rate(self.threshold, bad, rows.good.map(sum).fold(bad, u64::saturating_add))
     }
 
     /// As [`Rule::count`], with the good calls of this thread counted in `own`, one of `lanes`. Where a lane
@@ -325,16 +357,28 @@ impl TimeRule {
         bad: bool,
         call: &Call<'_, C>,
     ) -> Verdict {
-        let Some(Words { turn, good, bad: failed }) = self.split(words) else { return Verdict::Holds };
-        let own = if own.len() < self.laps.buckets() as usize { good } else { own };
-        self.enter(Rows { turn, own, good: iter::once(good).chain(lanes), bad: failed }, bad, call)
+        self.rows(words, own, lanes).map_or(Verdict::Holds, |rows| self.enter(rows, bad, call))
+    }
+
+    /// As [`Rule::measure`], with the good calls of all `lanes`.
+    pub(super) fn measure_in_lanes<'a, C: Clock>(
+        self,
+        words: &'a [Word],
+        lanes: impl Iterator<Item = &'a [Word]> + Clone,
+        call: &Call<'_, C>,
+    ) -> Measured {
+        let nothing = Measured::rate(self.threshold, 0, 0);
+        self.rows(words, &[], lanes).map_or(nothing, |rows| self.measure_rows(rows, call))
     }
 }
 
 impl Rule for TimeRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some(Words { turn, good, bad: failed }) = self.split(words) else { return Verdict::Holds };
-        self.enter(Rows { turn, own: good, good: iter::once(good), bad: failed }, bad, call)
+        self.count_in_lanes(words, &[], iter::empty(), bad, call)
+    }
+
+    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
+        self.measure_in_lanes(words, iter::empty(), call)
     }
 }

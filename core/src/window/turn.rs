@@ -15,6 +15,7 @@
 use crate::state::{content, tag, tagged};
 use crate::sync::{Ordering, Raw, Word};
 use crate::window::call::Call;
+use crate::window::tagged::own_content;
 
 /// What is the same for all words of a window: how half turns are told from their content.
 #[derive(Clone, Copy)]
@@ -61,6 +62,12 @@ pub(super) fn turn_to<'a, C>(
     } else {
         move_on(turn, seen, mine, was_set_back, halves, empty, words, call)
     }
+}
+
+/// The half turn that the words of the call's generation are in, for who reads them only.
+pub(super) fn half_turn<C>(turn: &Word, call: &Call<'_, C>) -> Raw {
+    // Acquire: as in `turn_to`.
+    own_content(turn.load(Ordering::Acquire), call)
 }
 
 #[cold]

@@ -50,6 +50,11 @@ impl Cusum {
         Self { sustained_for_ms: settings.sustained_for_ms.into(), sums: sums.collect() }
     }
 
+    /// What each sum may be in, in parts per million of what trips.
+    pub fn shares_ppm(&self) -> Vec<u32> {
+        self.sums.iter().map(|sum| (sum.sum * 1_000_000 / TRIPS_AT) as u32).collect()
+    }
+
     pub fn take_in(&mut self, bad: bool, now: Moment) -> Verdicts {
         if !bad {
             for sum in &mut self.sums {

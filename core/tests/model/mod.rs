@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use nanobreaker_core::{Cause, Outcome, Phase, Recorded, Settings, Snapshot, Transition};
+use nanobreaker_core::{Cause, Evidence, Outcome, Phase, Recorded, Settings, Snapshot, Transition};
 
 use settings::{GENERATIONS, Numbers};
 use time::{About, Elapsed, Left, Moment, Span};
@@ -257,6 +257,11 @@ impl Model {
                 vec![next.answers(Allowed::Done, vec![])]
             }
         }
+    }
+
+    /// Whether the evidence at `now` may look like this.
+    pub fn permits_evidence(&self, evidence: &Evidence, now: Moment) -> bool {
+        self.windows.permit(evidence, now)
     }
 
     /// Whether a snapshot at `now` may look like this.

@@ -9,8 +9,8 @@ use nanobreaker_core::window::{
     Adjustable, AnyWindow, Calls, Consecutive, Cusum, Failures, StripedTime, Stripes, Time, Window, WithSlow,
 };
 use nanobreaker_core::{
-    AdjustError, Breaker, Config, ManualClock, Observer, Outcome, Permit, Phase, Rejected, Settings, Token,
-    Transition, WindowSettings,
+    AdjustError, Breaker, Config, Evidence, ManualClock, Observer, Outcome, Permit, Phase, Rejected,
+    Settings, Snapshot, Token, Transition, WindowSettings,
 };
 
 use super::settings::{CLOCK, GENERATIONS, Numbers, WIDE, window_ms};
@@ -376,7 +376,7 @@ impl<W: Window> Player<'_, W> {
     /// Keeps the courses that agree with what the breaker answered, told and shows.
     fn agree(&mut self, operation: Operation, answer: Answer) -> Result<(), String> {
         let told = std::mem::take(&mut *self.notes.0.borrow_mut());
-        let snapshot = self.breaker.snapshot();
+        let (snapshot, evidence) = self.shows();
         let allowed: Vec<Course> =
             self.courses.iter().flat_map(|model| model.after(operation, self.now)).collect();
         let mut agreeing: Vec<Model> = Vec::new();
@@ -386,6 +386,7 @@ impl<W: Window> Player<'_, W> {
                 && course.told.iter().zip(&told).all(|(c, t)| c.permits(t))
                 && told.iter().all(|told| told.at_ms == self.shown())
                 && course.model.permits(&snapshot, self.now)
+                && course.model.permits_evidence(&evidence, self.now)
                 && snapshot.phase == self.breaker.phase();
             let model = course.model.clone().settled(&snapshot, self.now);
             if agrees && !agreeing.contains(&model) {
@@ -397,7 +398,7 @@ impl<W: Window> Player<'_, W> {
             let allowed: Vec<String> = allowed.iter().map(Course::to_string).collect();
             return Err(format!(
                 "at {}, {operation:?} was answered {answer:?}, told {told:?}, shows \
-                 {snapshot:?}; before it was\n{}\nallowed is\n{}",
+                 {snapshot:?}, {evidence:?}; before it was\n{}\nallowed is\n{}",
                 self.now,
                 before.join("\n"),
                 allowed.join("\n")
@@ -405,6 +406,11 @@ impl<W: Window> Player<'_, W> {
         }
         self.courses = agreeing;
         Ok(())
+    }
+
+    /// All that it shows of itself.
+    fn shows(&self) -> (Snapshot, Evidence) {
+        (self.breaker.snapshot(), self.breaker.evidence())
     }
 
     /// What the clock shows at the present moment.
@@ -415,12 +421,13 @@ impl<W: Window> Player<'_, W> {
     fn set_clock(&mut self, to: Moment) -> Result<(), String> {
         self.now = to;
         self.clock.set(self.shown());
-        let snapshot = self.breaker.snapshot();
-        if self.courses.iter().any(|course| course.permits(&snapshot, to)) {
+        let (snapshot, evidence) = self.shows();
+        let agrees = |course: &Model| course.permits(&snapshot, to) && course.permits_evidence(&evidence, to);
+        if self.courses.iter().any(agrees) {
             return Ok(());
         }
         let allowed: Vec<String> = self.courses.iter().map(Model::to_string).collect();
-        Err(format!("at {to} it shows {snapshot:?}, not as\n{}", allowed.join("\n")))
+        Err(format!("at {to} it shows {snapshot:?}, {evidence:?}, not as\n{}", allowed.join("\n")))
     }
 
     fn ms(&self, amount: Amount) -> Moment {

@@ -4,7 +4,9 @@
 //! After it went back, what was recorded before may count or not: a trip is allowed where it would
 //! be right counting all of that, and due where it is right counting what surely is still there.
 
-use nanobreaker_core::{Cause, Outcome, Rate, WindowSettings};
+use std::ops::RangeInclusive;
+
+use nanobreaker_core::{Cause, Evidence, Measured, Outcome, Rate, WindowSettings};
 
 use super::cusum::Cusum;
 use super::settings::{CLOCK, WIDE};
@@ -65,6 +67,17 @@ impl Windows {
         }
         all
     }
+
+    /// Whether this may be what has been counted, as it looks at `now`.
+    pub fn permit(&self, evidence: &Evidence, now: Moment) -> bool {
+        let first = evidence.failed.is_some_and(|measured| self.first.permits(measured, now));
+        first
+            && match (&self.slow, evidence.slow) {
+                (Some(slow), Some(measured)) => slow.permits(measured, now),
+                (None, None) => true,
+                _ => false,
+            }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -119,6 +132,30 @@ impl Window {
             Self::Cusum(window) => window.take_in(bad, now),
         }
     }
+
+    fn permits(&self, measured: Measured, now: Moment) -> bool {
+        match (self, measured) {
+            (Self::Failures(window), Measured::Count { bad, limit }) => {
+                limit as usize == window.threshold && window.counts(now).contains(&(bad as usize))
+            }
+            (Self::Consecutive { threshold, in_a_row }, Measured::Count { bad, limit }) => {
+                (bad, limit) == (*in_a_row, *threshold)
+            }
+            (Self::Calls { rate, last, .. }, Measured::Rate { bad, calls, limit_ppm, min_calls }) => {
+                let failed = last.iter().filter(|bad| **bad).count();
+                (limit_ppm, min_calls) == (rate.as_ppm(), rate.least_calls())
+                    && (bad as usize, calls as usize) == (failed, last.len())
+            }
+            (Self::Time(window), Measured::Rate { bad, calls, limit_ppm, min_calls }) => {
+                let [failed, well] = window.counts(now);
+                (limit_ppm, min_calls) == (window.rate.as_ppm(), window.rate.least_calls())
+                    && failed.contains(&(bad as usize))
+                    && well.contains(&((calls - bad) as usize))
+            }
+            (Self::Cusum(window), Measured::Sum { ppm }) => window.shares_ppm().contains(&ppm),
+            _ => false,
+        }
+    }
 }
 
 fn fills(rate: Rate, bad: usize, good: usize) -> bool {
@@ -165,6 +202,15 @@ impl Failures {
         verdicts
     }
 
+    /// How many failures may count at `now`. One more is never stored, since it trips.
+    fn counts(&self, now: Moment) -> RangeInclusive<usize> {
+        let is_set_back = self.stamps.last().is_some_and(|last| last.at > now);
+        let surely = |stamp: &&Stamp| stamp.is_kept && (now - stamp.at).abs() <= self.within_ms;
+        let least = if is_set_back && !WIDE { 0 } else { self.stamps.iter().filter(surely).count() };
+        let most = self.stamps.iter().filter(|stamp| self.is_near(stamp.at, now)).count();
+        least.min(self.threshold - 1)..=most.min(self.threshold - 1)
+    }
+
     /// Whether a stamp may seem to lie within the window, as the clock shows it.
     fn is_near(&self, stamp: Moment, now: Moment) -> bool {
         let unit = if WIDE || self.within_ms < 1 << 14 { 0 } else { self.within_ms >> 13 };
@@ -194,12 +240,7 @@ struct InBucket {
 
 impl Time {
     fn take_in(&mut self, bad: bool, now: Moment) -> Verdicts {
-        // Buckets begin at multiples of their length of what the clock shows.
-        let call = InBucket {
-            shown: now.rem_euclid(CLOCK) / self.bucket_ms,
-            endless: now.div_euclid(self.bucket_ms),
-            bad,
-        };
+        let call = self.in_bucket(now, bad);
         if self.calls.last().is_some_and(|last| last.shown > call.shown) {
             self.run = self.calls.len();
         }
@@ -207,20 +248,38 @@ impl Time {
         self.judge(call)
     }
 
-    fn judge(&self, now: InBucket) -> Verdicts {
+    /// A call at `now`. Buckets begin at multiples of their length of what the clock shows.
+    fn in_bucket(&self, now: Moment, bad: bool) -> InBucket {
+        let shown = now.rem_euclid(CLOCK) / self.bucket_ms;
+        InBucket { shown, endless: now.div_euclid(self.bucket_ms), bad }
+    }
+
+    /// How many calls may count at `now`: the bad ones, and the good ones.
+    fn counts(&self, now: Moment) -> [RangeInclusive<usize>; 2] {
+        let now = self.in_bucket(now, false);
+        let is_set_back = self.calls.last().is_some_and(|last| last.shown > now.shown);
+        let surely = if is_set_back { self.calls.len() } else { self.run };
+        [true, false].map(|bad| {
+            self.count(&self.calls[surely..], now, bad, false)..=self.count(&self.calls, now, bad, true)
+        })
+    }
+
+    /// The good or bad ones of `calls` within the span; `perhaps` also those that may count.
+    fn count(&self, calls: &[InBucket], now: InBucket, bad: bool, perhaps: bool) -> usize {
         let ages = 0..self.buckets;
-        let count = |calls: &[InBucket], bad: bool, perhaps: bool| {
-            let within = |call: &&InBucket| {
-                ages.contains(&(now.shown - call.shown))
-                    // Where the clock wraps a window may start empty, or not.
-                    || perhaps && ages.contains(&(now.endless - call.endless))
-            };
-            let of_kind = calls.iter().filter(|call| call.bad == bad);
-            of_kind.filter(within).count()
+        let within = |call: &&InBucket| {
+            ages.contains(&(now.shown - call.shown))
+                // Where the clock wraps a window may start empty, or not.
+                || perhaps && ages.contains(&(now.endless - call.endless))
         };
+        calls.iter().filter(|call| call.bad == bad).filter(within).count()
+    }
+
+    fn judge(&self, now: InBucket) -> Verdicts {
+        let count = |calls, bad, perhaps| self.count(calls, now, bad, perhaps);
         let run = &self.calls[self.run..];
         let (bad_least, good_least) = (count(run, true, false), count(run, false, false));
-        let all = &self.calls;
+        let all = &self.calls[..];
         let (bad_most, good_most) = (count(all, true, true), count(all, false, true));
         // After the clock was set back a success may not be judged.
         let must_trip = (now.bad || self.run == 0)

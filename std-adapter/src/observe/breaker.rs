@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use nanobreaker_core::{Config, Settings, Snapshot};
+use nanobreaker_core::{Config, Evidence, Settings, Snapshot};
 
 use crate::reason;
 use crate::shared::Life;
@@ -33,6 +33,11 @@ impl MonitoredBreaker {
     /// How it stands now.
     pub fn snapshot(&self) -> Snapshot {
         self.0.breaker().snapshot()
+    }
+
+    /// How near its window is to tripping: see [`Breaker::evidence`](crate::Breaker::evidence).
+    pub fn evidence(&self) -> Evidence {
+        self.0.breaker().evidence()
     }
 
     /// Its configuration as it stands.

@@ -30,7 +30,8 @@ pub(super) fn count<C>(
 ) -> Verdict {
     update(word, call, |there| {
         let history = push(there.max(EMPTY), bad, size);
-        (history, Verdict::of(is_reached(history, threshold)))
+        let (bad, calls) = counts(history);
+        (history, Verdict::of(threshold.is_reached(bad.into(), calls.into())))
     })
     .unwrap_or(Verdict::Stale)
 }
@@ -42,10 +43,10 @@ const fn push(history: Raw, bad: bool, size: u32) -> Raw {
     if history < full { longer } else { (longer & (full - 1)) | full }
 }
 
-fn is_reached(history: Raw, threshold: Threshold) -> bool {
-    let bad = history.count_ones() - 1;
-    let calls = Raw::BITS - history.leading_zeros() - 1;
-    threshold.is_reached(bad.into(), calls.into())
+/// The bad calls, and all.
+pub(super) const fn counts(history: Raw) -> (u32, u32) {
+    let history = history | (history == 0) as Raw;
+    (history.count_ones() - 1, history.ilog2())
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ mod history;
 mod tally;
 
 use crate::settings::{Threshold, attempt, within};
-use crate::sync::{Ordering, Raw, Word, const_unless_loom};
+use crate::sync::{Raw, Word, const_unless_loom};
+use crate::window::Measured;
 use crate::window::call::Call;
 use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
-use crate::window::tagged::own_content;
+use crate::window::tagged::peek;
 use crate::{Clock, ConfigError, Rate};
 
 /// The largest window of calls.
@@ -120,12 +121,17 @@ impl Rule for CallsRule {
     #[inline]
     fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
         let Some((word, outcomes)) = words.split_first() else { return Verdict::Holds };
-        // Relaxed: only what its own generation counted is read from it, and nothing is written.
-        let content = own_content(word.load(Ordering::Relaxed), call);
-        if !bad && self.is_full_of_successes(content) {
+        if !bad && self.is_full_of_successes(peek(words, call)) {
             return Verdict::Holds;
         }
         self.take_in(word, outcomes, bad, call)
+    }
+
+    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
+        let (content, size) = (peek(words, call), self.size);
+        let (bad, calls) =
+            if size <= history::MAX_SIZE { history::counts(content) } else { tally::counts(content, size) };
+        Measured::rate(self.threshold, bad.into(), calls.into())
     }
 }
 

@@ -133,6 +133,12 @@ pub(super) const fn is_full_of_successes(content: Raw, size: u32) -> bool {
     tally.is_full() && tally.failures() == 0
 }
 
+/// The bad calls, and all.
+pub(super) const fn counts(content: Raw, size: u32) -> (u32, u32) {
+    let tally = Tally { content, size };
+    (tally.failures(), tally.calls())
+}
+
 /// Takes in one call.
 #[inline]
 pub(super) fn count<C>(
