@@ -8,9 +8,12 @@ use std::time::Duration;
 use axum::Router;
 use axum::routing::get;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
-use nanobreaker::observe::{Monitor, describe_metrics};
+use nanobreaker::observe::{Monitor, Series, describe_metrics};
 use nanobreaker::{CallExt, SharedBreaker};
 use tokio::net::TcpListener;
+
+/// Well for five seconds, long enough for a first scrape.
+const TICKS_UNTIL_DOWN: u64 = 500;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,7 +29,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         PrometheusBuilder::new().set_buckets_for_metric(phase_duration, &buckets)?.install_recorder()?;
     describe_metrics();
 
-    let monitor = Monitor::new();
+    // Beside the usual series those that the dashboard shows.
+    let monitor = Monitor::with_series(&[Series::Probes, Series::Transitions, Series::Durations]);
     let breaker = |name: &str| {
         let builder = SharedBreaker::builder().name(name);
         let open_for = Duration::from_millis(300);
@@ -34,6 +38,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         builder.build().map(|breaker| monitor.watch(breaker))
     };
     let (payments, search) = (breaker("payments")?, breaker("search")?);
+    // One that is down for good, and one that opens and then is not called by anybody.
+    let (ledger, idle) = (breaker("ledger")?, breaker("idle")?);
 
     let scraped = monitor.clone();
     let app = Router::new().route(
@@ -52,6 +58,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             let payments_answer = if tick % 100 < 40 { Err(()) } else { Ok(()) };
             let _ = payments.call_async(async { payments_answer }).await;
             let _ = search.call_async(async { Ok::<_, ()>(()) }).await;
+            let _ = ledger.call_async(async { if tick < TICKS_UNTIL_DOWN { Ok(()) } else { Err(()) } }).await;
+            if tick == TICKS_UNTIL_DOWN {
+                idle.trip();
+            }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };

@@ -41,7 +41,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             Ok(left) => println!("stock: {left} left"),
             Err(error) => println!("stock: {error}"),
         }
-        let health = monitor.health_of(&["stock"]);
+        let health = monitor.health_of(&["stock"])?;
         println!("health: {:?}, rejecting {:?}", health.status, health.rejecting);
         // Long enough for a probe once the breaker is open.
         sleep(Duration::from_millis(if health.rejecting.is_empty() { 10 } else { 120 })).await;

@@ -1,6 +1,11 @@
 //! An event for each transition.
+//!
+//! Names and reasons may come from strangers. As fields they are quoted by whoever writes them; in the
+//! message they are escaped here, so that no name begins a line of its own.
 
 use nanobreaker_core::{Phase, Transition};
+
+use crate::reason;
 
 /// The target of all events.
 const TARGET: &str = "nanobreaker";
@@ -9,6 +14,7 @@ const TARGET: &str = "nanobreaker";
 pub(crate) fn tell(name: &str, transition: &Transition) {
     let Transition { generation, from, to, cause, open_for_ms, streak, .. } = *transition;
     let retry_after_ms = (to == Phase::Open).then_some(open_for_ms);
+    let reason = reason::present();
     macro_rules! emit {
         ($level:ident) => {
             tracing::$level!(
@@ -20,7 +26,9 @@ pub(crate) fn tell(name: &str, transition: &Transition) {
                 cause = cause.name(),
                 retry_after_ms,
                 streak,
-                "breaker {name} is {to}"
+                reason = reason.as_deref(),
+                "breaker {} is {to}",
+                name.escape_debug()
             )
         };
     }

@@ -85,6 +85,8 @@ mod fallback;
 pub mod fleet;
 #[cfg(feature = "monitor")]
 pub mod observe;
+#[cfg(any(feature = "monitor", feature = "tracing"))]
+mod reason;
 #[cfg(feature = "registry")]
 mod registry;
 mod rejection;

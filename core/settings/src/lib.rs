@@ -12,13 +12,12 @@
 //!
 //! | feature | adds |
 //! | ------- | ---- |
-//! | `files` (default) | all of the above; without it there are the [defaults](DEFAULT) only, and no dependencies |
+//! | `files` (default) | all of the above; without it there are the [defaults](DEFAULT) and [`nearest`] only, and no dependencies |
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "files")]
 extern crate alloc;
 
 #[cfg(feature = "files")]
@@ -28,7 +27,6 @@ mod complete;
 #[cfg(feature = "files")]
 mod error;
 pub mod grpc;
-#[cfg(feature = "files")]
 mod nearest;
 mod percentile;
 #[cfg(feature = "files")]
@@ -46,6 +44,7 @@ pub use catalog::{Catalog, CatalogError};
 pub use error::SettingsError;
 use nanobreaker_core::Config;
 pub use nanobreaker_core::{ConfigBuilder, CusumSettings, Rate, Settings, WindowSettings};
+pub use nearest::nearest;
 pub use percentile::Percentile;
 #[cfg(feature = "files")]
 pub use statuses::{StatusSet, Statuses};

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 /// The name among `known` that is written most like `written`, if any is at all like it: at most a third
 /// of its letters differ.
-pub(crate) fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
         .map(|name| (distance(written, name), name))

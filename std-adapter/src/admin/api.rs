@@ -1,104 +1,31 @@
-//! What operators ask and order, in JSON.
+//! What operators order of one breaker, in JSON.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use axum::http::header::{CACHE_CONTROL, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use nanobreaker_core::{Settings, Snapshot, Transition};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::admin::Shared;
-use crate::observe::{Change, Counts, MonitoredBreaker};
+use super::token::unauthorized;
+use super::{Shared, refusal};
+use crate::observe::MonitoredBreaker;
 
-/// Everything that the page shows.
-#[derive(Serialize)]
-struct Overview {
-    /// Milliseconds since the epoch.
-    now_ms: u64,
-    allows_changes: bool,
-    #[cfg(feature = "fleet")]
-    fleet: Option<super::fleet::View>,
-    breakers: Vec<Row>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    name: String,
-    #[serde(flatten)]
-    snapshot: Snapshot,
-    /// Milliseconds since the epoch; what is counted and recent is so from then on.
-    watched_since_ms: u64,
-    counts: Counts,
-    /// Every setting, by its name in the API.
-    settings: Settings,
-    recent: Vec<Dated>,
-}
-
-#[derive(Serialize)]
-struct Dated {
-    /// Milliseconds since the epoch.
-    time_ms: u64,
-    #[serde(flatten)]
-    transition: Transition,
-}
-
-impl From<MonitoredBreaker> for Row {
-    fn from(breaker: MonitoredBreaker) -> Self {
-        Self {
-            name: breaker.name().to_owned(),
-            snapshot: breaker.snapshot(),
-            watched_since_ms: since_epoch_ms(breaker.watched_since()),
-            counts: breaker.counts(),
-            settings: resolved(breaker.settings()),
-            recent: breaker.recent().iter().map(Dated::from).collect(),
-        }
-    }
-}
-
-impl From<&Change> for Dated {
-    fn from(change: &Change) -> Self {
-        Self { time_ms: since_epoch_ms(change.at), transition: change.transition }
-    }
-}
-
-/// With the numbers that follow from others where nothing was set.
-fn resolved(mut settings: Settings) -> Settings {
-    let opening = &mut settings.opening;
-    let open_for_ms = Some(opening.open_for_ms);
-    opening.max_open_ms = opening.max_open_ms.or(open_for_ms);
-    opening.relapse_within_ms = opening.relapse_within_ms.or(open_for_ms);
-    opening.probe_lease_ms = opening.probe_lease_ms.or(open_for_ms);
-    settings
-}
-
-pub(super) fn since_epoch_ms(time: SystemTime) -> u64 {
-    let passed = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    u64::try_from(passed.as_millis()).unwrap_or(u64::MAX)
-}
-
-pub(super) async fn breakers(State(shared): State<Arc<Shared>>) -> Response {
-    let breakers = shared.monitor.breakers().into_iter().map(Row::from);
-    let overview = Overview {
-        now_ms: since_epoch_ms(SystemTime::now()),
-        allows_changes: shared.token.is_some(),
-        #[cfg(feature = "fleet")]
-        fleet: shared.fleet.as_ref().map(|fleet| super::fleet::View::of(fleet, shared.token.is_some())),
-        breakers: breakers.collect(),
-    };
-    ([(CACHE_CONTROL, "no-store")], Json(overview)).into_response()
-}
+/// The longest reason, in characters.
+const MAX_REASON: usize = 200;
 
 /// What an operator orders.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Order {
     breaker: String,
+    /// Which of the breakers of that name; any of them unless given.
+    id: Option<u64>,
     action: Action,
+    #[serde(default)]
+    reason: String,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -135,6 +62,32 @@ impl Action {
     }
 }
 
+impl Order {
+    fn is_for(&self, breaker: &MonitoredBreaker) -> bool {
+        breaker.name() == self.breaker && self.id.is_none_or(|id| breaker.id() == Some(id))
+    }
+
+    /// What is wrong with the reason.
+    fn check(&self) -> Result<(), String> {
+        let length = self.reason.chars().count();
+        if length > MAX_REASON {
+            Err(format!("reason: it has {length} characters, but may have at most {MAX_REASON}"))
+        } else if self.reason.contains(char::is_control) {
+            Err("reason: it holds a line break or another control character".to_owned())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Returns whether anything changed.
+    fn give(&self, breaker: &MonitoredBreaker) -> bool {
+        match self.reason.trim() {
+            "" => self.action.apply(breaker),
+            reason => breaker.because(reason, |breaker| self.action.apply(breaker)),
+        }
+    }
+}
+
 /// Changes one breaker.
 pub(super) async fn change(
     State(shared): State<Arc<Shared>>,
@@ -145,11 +98,14 @@ pub(super) async fn change(
         Ok(order) => order,
         Err(refused) => return *refused,
     };
-    let Some(breaker) = shared.monitor.find(&order.breaker) else {
+    if let Err(message) = order.check() {
+        return refusal(StatusCode::UNPROCESSABLE_ENTITY, &message);
+    }
+    let Some(breaker) = shared.monitor.breakers().into_iter().find(|breaker| order.is_for(breaker)) else {
         let message = format!("there is no breaker called {:?}", order.breaker);
         return refusal(StatusCode::NOT_FOUND, &message);
     };
-    let changed = order.action.apply(&breaker);
+    let changed = order.give(&breaker);
     let phase = breaker.snapshot().phase;
     Json(serde_json::json!({ "changed": changed, "phase": phase })).into_response()
 }
@@ -165,13 +121,8 @@ pub(super) fn accepted<T>(
         return Err(Box::new(refusal(StatusCode::FORBIDDEN, "changes are not allowed here")));
     };
     if !token.is_borne_by(headers) {
-        let refusal = refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
-        return Err(Box::new(([(WWW_AUTHENTICATE, "Bearer")], refusal).into_response()));
+        return Err(Box::new(unauthorized(headers)));
     }
     let Json(order) = order.map_err(|error| Box::new(refusal(error.status(), &error.body_text())))?;
     Ok(order)
-}
-
-pub(super) fn refusal(status: StatusCode, message: &str) -> Response {
-    (status, Json(serde_json::json!({ "error": message }))).into_response()
 }

@@ -1,5 +1,6 @@
 //! The fleet on the operators' page: how it stands, and its orders.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,9 +11,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-use super::Shared;
-use super::api::{accepted, refusal, since_epoch_ms};
-use crate::fleet::{BreakerInFleet, Fleet, Link};
+use super::api::accepted;
+use super::list::since_epoch_ms;
+use super::{Shared, refusal};
+use crate::fleet::{BreakerInFleet, Link};
 
 /// What the page shows of the fleet.
 #[derive(Serialize)]
@@ -24,12 +26,15 @@ pub(super) struct View {
     alone_since_ms: Option<u64>,
     heard_ago_ms: Option<u64>,
     allows_orders: bool,
-    breakers: Vec<Row>,
+    /// How many breakers have such.
+    findings: usize,
+    votes: usize,
+    orders: usize,
 }
 
+/// What the page shows of one breaker.
 #[derive(Serialize)]
-struct Row {
-    name: Arc<str>,
+pub(super) struct Row {
     votes_for_ms: Option<u64>,
     finding: Option<Finding>,
     order: Option<Order>,
@@ -53,23 +58,28 @@ fn ms(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-impl View {
-    pub(super) fn of(fleet: &Fleet, allows_changes: bool) -> Self {
-        let status = fleet.status();
-        let alone_since = match status.link {
-            Link::Together => None,
-            Link::Alone { since } => Some(since),
-        };
-        Self {
-            group: status.group,
-            instance: status.instance,
-            is_together: alone_since.is_none(),
-            alone_since_ms: alone_since.map(since_epoch_ms),
-            heard_ago_ms: status.heard_ago.map(ms),
-            allows_orders: allows_changes && fleet.may_order(),
-            breakers: status.breakers.into_iter().map(Row::from).collect(),
-        }
-    }
+/// The fleet, if there is one, and what it knows of breakers by their names.
+pub(super) fn seen(shared: &Shared) -> Option<(View, HashMap<Arc<str>, Row>)> {
+    let fleet = shared.fleet.as_ref()?;
+    let status = fleet.status();
+    let alone_since = match status.link {
+        Link::Together => None,
+        Link::Alone { since } => Some(since),
+    };
+    let count = |is: fn(&BreakerInFleet) -> bool| status.breakers.iter().filter(|it| is(it)).count();
+    let view = View {
+        is_together: alone_since.is_none(),
+        alone_since_ms: alone_since.map(since_epoch_ms),
+        heard_ago_ms: status.heard_ago.map(ms),
+        allows_orders: shared.token.is_some() && fleet.may_order(),
+        findings: count(|breaker| breaker.finding.is_some()),
+        votes: count(|breaker| breaker.votes_for.is_some()),
+        orders: count(|breaker| breaker.order.is_some()),
+        group: status.group,
+        instance: status.instance,
+    };
+    let rows = status.breakers.into_iter().map(|breaker| (Arc::clone(&breaker.name), Row::from(breaker)));
+    Some((view, rows.collect()))
 }
 
 impl From<BreakerInFleet> for Row {
@@ -84,7 +94,7 @@ impl From<BreakerInFleet> for Row {
             reason: order.reason,
             left_ms: ms(order.left),
         });
-        Self { name: breaker.name, votes_for_ms: breaker.votes_for.map(ms), finding, order }
+        Self { votes_for_ms: breaker.votes_for.map(ms), finding, order }
     }
 }
 

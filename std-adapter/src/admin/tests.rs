@@ -73,6 +73,10 @@ impl Site {
         self.send("POST /ops/breakers/api/change", &headers, body).await
     }
 
+    async fn list(&self, query: &str, headers: &str) -> Value {
+        self.send(&format!("GET /ops/breakers/api/breakers{query}"), headers, b"").await.json()
+    }
+
     async fn order(&self, breaker: &str, action: &str) -> Answer {
         let bearer = format!("authorization: Bearer {TOKEN}\r\n");
         let order = json!({ "breaker": breaker, "action": action });
@@ -94,6 +98,15 @@ fn no_router_lets_anybody_change_anything_without_a_token() {
     let unsendable = "sixteen bytes and\nmore";
     assert_eq!(refused(admin().token(unsendable)), AdminError::UnsendableToken);
     assert!(admin().token(TOKEN).build::<()>().is_ok());
+    assert_eq!(
+        refused(admin().token(TOKEN).read_token("short")),
+        AdminError::ShortToken { length: 5, minimum: 16 }
+    );
+    assert_eq!(refused(admin().token(TOKEN).read_token(TOKEN)), AdminError::SameToken);
+    for host in ["https://ops.example.com", "ops.example.com:8080", "ops.example.com/x", "", "a b"] {
+        let error = refused(admin().token(TOKEN).host(host));
+        assert_eq!(error, AdminError::Host { host: host.to_owned() });
+    }
 }
 
 #[test]
@@ -172,6 +185,226 @@ async fn nobody_else_can() {
     let _a = read_only.breaker("a");
     assert_eq!(read_only.order("a", "isolate").await.status, 403);
     assert_eq!(breaker.snapshot().phase, Phase::Closed);
+}
+
+#[tokio::test]
+async fn a_token_of_its_own_header_leaves_authorization_to_a_proxy() {
+    let site = Site::open(writable).await;
+    let breaker = site.breaker("a");
+    let order = br#"{"breaker": "a", "action": "isolate"}"#;
+    let basic = "authorization: Basic b3BzOnBhc3N3b3Jk\r\n";
+    for wrong in ["", "0123456789abcdef-secreT"] {
+        let answer = site.change(&format!("{basic}nanobreaker-token: {wrong}\r\n"), order).await;
+        // 401 would make a browser forget the proxy's password.
+        assert_eq!(answer.status, 403);
+        assert!(!answer.head.contains("www-authenticate"));
+        assert!(answer.body.contains("token is missing or wrong"));
+    }
+    let answer = site.change(&format!("{basic}nanobreaker-token: {TOKEN}\r\n"), order).await;
+    assert_eq!((answer.status, breaker.snapshot().phase), (200, Phase::Isolated));
+}
+
+#[tokio::test]
+async fn who_may_look_may_not_change_and_who_may_change_may_look() {
+    const READ: &str = "fedcba9876543210-read";
+    let site = Site::open(|admin| writable(admin).read_token(READ)).await;
+    let breaker = site.breaker("a");
+    assert_eq!(site.get("").await.status, 200, "the page holds nothing, and asks for the token");
+    let look = async |headers: &str| site.send("GET /ops/breakers/api/breakers", headers, b"").await;
+    let header = |token: &str| format!("nanobreaker-token: {token}\r\n");
+    assert_eq!(look("").await.status, 401);
+    assert_eq!(look(&header("fedcba9876543210-reaD")).await.status, 403);
+    for token in [READ, TOKEN] {
+        assert_eq!(look(&header(token)).await.json()["breakers"][0]["name"], "a");
+    }
+    let answer = site.change(&header(READ), br#"{"breaker": "a", "action": "isolate"}"#).await;
+    assert_eq!((answer.status, breaker.snapshot().phase), (403, Phase::Closed));
+}
+
+#[tokio::test]
+async fn a_name_that_a_stranger_had_resolved_to_this_machine_is_not_answered() {
+    let site = Site::open(|admin| writable(admin).host("Ops.Example.com")).await;
+    let breaker = site.breaker("a");
+    let token = format!("nanobreaker-token: {TOKEN}\r\ncontent-type: application/json\r\n");
+    let ask = async |host: &str, request: &str, body: &[u8]| {
+        let mut stream = TcpStream::connect(site.address).await.unwrap();
+        let length = body.len();
+        let head = format!(
+            "{request} HTTP/1.1\r\nhost: {host}\r\n{token}content-length: {length}\r\nconnection: close\r\n\r\n"
+        );
+        stream.write_all(&[head.as_bytes(), body].concat()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer.split(' ').nth(1).unwrap().parse::<u16>().unwrap()
+    };
+    let order = br#"{"breaker": "a", "action": "isolate"}"#;
+    for host in [
+        "evil.example",
+        "evil.example:80",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "a@localhost@b",
+    ] {
+        for path in ["", "/api/breakers", "/nothing"] {
+            assert_eq!(ask(host, &format!("GET /ops/breakers{path}"), b"").await, 421, "{host} {path}");
+        }
+        assert_eq!(ask(host, "POST /ops/breakers/api/change", order).await, 421);
+    }
+    let absolute = "GET http://evil.example/ops/breakers";
+    assert_eq!(ask("localhost", absolute, b"").await, 421, "the name of the request line counts as well");
+    assert_eq!(breaker.snapshot().phase, Phase::Closed);
+    for host in [
+        "localhost",
+        "LOCALHOST.:8080",
+        "ops.localhost",
+        "127.0.0.1:9",
+        "[::1]:9",
+        "10.1.2.3",
+        "ops.example.com:443",
+    ] {
+        assert_eq!(ask(host, "GET /ops/breakers/api/breakers", b"").await, 200, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn every_answer_says_that_it_is_what_it_says_it_is() {
+    let site = Site::open(writable).await;
+    let mut answers = Vec::new();
+    for path in ["", "/api/breakers", "/api/breakers?page=x", "/nothing"] {
+        answers.push(site.get(path).await);
+    }
+    answers.push(site.change("", b"").await);
+    answers.push(site.order("b", "reset").await);
+    for answer in answers {
+        for header in [
+            "x-content-type-options: nosniff",
+            "content-security-policy: default-src 'none'",
+            "cache-control: no-store",
+            "x-frame-options: deny",
+            "referrer-policy: no-referrer",
+        ] {
+            assert!(answer.head.contains(header), "{header}: {}", answer.head);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reason_is_kept_and_shown() {
+    let site = Site::open(writable).await;
+    let _a = site.breaker("a");
+    let bearer = format!("nanobreaker-token: {TOKEN}\r\n");
+    let reason = "Dana: <b>moving the \"database\"</b>";
+    let order = json!({ "breaker": "a", "action": "isolate", "reason": format!("  {reason} ") });
+    assert_eq!(site.change(&bearer, order.to_string().as_bytes()).await.status, 200);
+    assert_eq!(site.list("", "").await["breakers"][0]["recent"][0]["reason"], reason);
+    assert_eq!(site.monitor.find("a").unwrap().recent()[0].reason.as_deref(), Some(reason));
+    for (reason, part) in [
+        ("x".repeat(201), "reason: it has 201 characters, but may have at most 200"),
+        ("a\nb".to_owned(), "reason: it holds a line break"),
+    ] {
+        let order = json!({ "breaker": "a", "action": "disable", "reason": reason });
+        let answer = site.change(&bearer, order.to_string().as_bytes()).await;
+        assert_eq!(answer.status, 422);
+        assert!(answer.json()["error"].as_str().unwrap().contains(part));
+    }
+}
+
+#[tokio::test]
+async fn an_order_reaches_the_very_breaker_where_names_are_not_unique() {
+    let site = Site::open(writable).await;
+    let [first, second] = ["a", "a"].map(|name| site.breaker(name));
+    let id = site.list("", "").await["breakers"][1]["id"].clone();
+    let bearer = format!("nanobreaker-token: {TOKEN}\r\n");
+    let order = |id: Value| json!({ "breaker": "a", "id": id, "action": "isolate" }).to_string();
+    assert_eq!(site.change(&bearer, order(json!(u64::MAX)).as_bytes()).await.status, 404);
+    assert_eq!(site.change(&bearer, order(id).as_bytes()).await.status, 200);
+    assert_eq!((first.phase(), second.phase()), (Phase::Closed, Phase::Isolated));
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    let rows = list["breakers"].as_array().unwrap().iter();
+    rows.map(|row| row["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn those_that_reject_come_first_in_pages_of_50_that_can_be_filtered() {
+    let site = Site::open(|admin| admin).await;
+    let breakers: Vec<_> = (0..120).map(|i| site.breaker(&format!("host-{i:03}"))).collect();
+    breakers[117].isolate();
+    breakers[60].trip();
+    breakers[61].trip();
+    breakers[61].shadow(true);
+    let first = site.list("", "").await;
+    assert_eq!(
+        (&first["watched"], &first["rejecting"], &first["found"]),
+        (&json!(120), &json!(2), &json!(120))
+    );
+    assert_eq!((&first["page"], &first["pages"]), (&json!(1), &json!(3)));
+    assert_eq!(names(&first).len(), 50);
+    assert_eq!(names(&first)[..3], ["host-060", "host-117", "host-000"]);
+    let last = site.list("?page=3", "").await;
+    assert_eq!((names(&last).len(), names(&last)[19]), (20, "host-119"));
+    assert_eq!(site.list("?page=99", "").await["page"], 3);
+    let some = site.list("?filter=HOST-11", "").await;
+    assert_eq!((&some["found"], names(&some)[0], names(&some).len()), (&json!(10), "host-117", 10));
+    let none = site.list("?filter=%3Cb%3E", "").await;
+    assert_eq!((&none["found"], &none["pages"]), (&json!(0), &json!(1)));
+    for query in ["?page=x", "?page=-1", "?pages=1"] {
+        let answer = site.get(&format!("/api/breakers{query}")).await;
+        assert_eq!(answer.status, 400, "{query}");
+        assert!(answer.json()["error"].as_str().unwrap().contains("page"));
+    }
+}
+
+#[tokio::test]
+async fn only_what_changed_is_sent_to_who_knows_the_rest() {
+    let site = Site::open(|admin| admin).await;
+    let breakers: Vec<_> = (0..50).map(|i| site.breaker(&format!("host-{i:02}"))).collect();
+    breakers[7].trip();
+    breakers[7].reset();
+    let versions = |list: &Value| {
+        let rows = list["breakers"].as_array().unwrap().iter();
+        let versions: Vec<_> = rows.map(|row| row["version"].as_str().unwrap()).collect();
+        format!("nanobreaker-known: {}\r\n", versions.join(","))
+    };
+    let whole = site.list("", "").await;
+    let same = site.list("", &versions(&whole)).await;
+    for row in same["breakers"].as_array().unwrap() {
+        let parts: Vec<_> = row.as_object().unwrap().keys().collect();
+        assert_eq!(parts, ["id", "version"]);
+    }
+    let (long, short) = (whole.to_string().len(), same.to_string().len());
+    assert!(10 * short < long, "{short} bytes instead of {long}");
+
+    breakers[3].allow().unwrap().success();
+    breakers[7].isolate();
+    let news = site.list("", &versions(&same)).await;
+    let row = |id: &Value| {
+        let rows = news["breakers"].as_array().unwrap();
+        rows.iter().find(|row| row["id"] == *id).unwrap().clone()
+    };
+    let called = row(&whole["breakers"][3]["id"]);
+    assert_eq!((&called["counts"]["calls"]["success"], called.get("settings")), (&json!(1), None));
+    assert_eq!(called.get("recent"), None);
+    let isolated = row(&whole["breakers"][7]["id"]);
+    assert_eq!(news["breakers"][0]["id"], isolated["id"]);
+    let recent = isolated["recent"].as_array().unwrap();
+    assert_eq!(
+        (recent.len(), &recent[0]["to"], &isolated["phase"]),
+        (1, &json!("isolated"), &json!("isolated"))
+    );
+    let changed =
+        news["breakers"].as_array().unwrap().iter().filter(|row| row.as_object().unwrap().len() > 2);
+    assert_eq!(changed.count(), 2);
+
+    // Versions of a process that was here before this one.
+    let ids = whole["breakers"].as_array().unwrap().iter().map(|row| format!("{}.60.1.1", row["id"]));
+    let of_others = format!("nanobreaker-known: {}\r\n", ids.collect::<Vec<_>>().join(","));
+    assert!(site.list("", &of_others).await["breakers"] == site.list("", "").await["breakers"]);
+
+    let answer = site.send("GET /ops/breakers/api/breakers", "nanobreaker-known: 1.2.x.4\r\n", b"").await;
+    assert_eq!(answer.status, 400);
+    assert!(answer.json()["error"].as_str().unwrap().contains("1.2.x.4"));
 }
 
 #[tokio::test]
@@ -326,7 +559,7 @@ async fn a_fleet_is_shown_and_takes_orders_where_that_is_allowed() {
         let view = site.get("/api/breakers").await.json()["fleet"].clone();
         assert_eq!((&view["group"], &view["is_together"]), (&json!("checkout"), &json!(true)));
         assert_eq!(view["allows_orders"], allows_orders);
-        assert_eq!(view["breakers"][0]["finding"], Value::Null);
+        assert_eq!(view["findings"], 0);
 
         let order = json!({ "breaker": "payments", "action": "isolate", "seconds": 60, "reason": "on call" });
         let post = async |authorization: &str| {
@@ -343,7 +576,8 @@ async fn a_fleet_is_shown_and_takes_orders_where_that_is_allowed() {
         assert_eq!(answer.status, 200, "{}", answer.body);
         tokio::time::sleep(Duration::from_millis(100)).await;
         assert_eq!(payments.phase(), Phase::Isolated);
-        let view = site.get("/api/breakers").await.json()["fleet"].clone();
-        assert_eq!(view["breakers"][0]["order"]["reason"], "on call");
+        let list = site.get("/api/breakers").await.json();
+        assert_eq!(list["fleet"]["orders"], 1);
+        assert_eq!(list["breakers"][0]["fleet"]["order"]["reason"], "on call");
     }
 }

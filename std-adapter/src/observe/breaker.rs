@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use nanobreaker_core::{Config, Evidence, Settings, Snapshot};
 
+use crate::reason;
 use crate::shared::Life;
 use crate::watch::{Change, Counts, Watch};
 
@@ -14,8 +15,14 @@ use crate::watch::{Change, Counts, Watch};
 pub struct MonitoredBreaker(pub(super) Arc<Life>);
 
 impl MonitoredBreaker {
-    pub(super) fn watch(&self) -> Option<Arc<Watch>> {
+    pub(crate) fn watch(&self) -> Option<Arc<Watch>> {
         self.0.breaker().observer().watch()
+    }
+
+    /// Its number on the operators' page.
+    #[cfg(feature = "admin")]
+    pub(crate) fn id(&self) -> Option<u64> {
+        self.watch().map(|watch| watch.id())
     }
 
     /// Its name.
@@ -56,6 +63,22 @@ impl MonitoredBreaker {
     /// Its last 64 transitions, the oldest first.
     pub fn recent(&self) -> Vec<Change> {
         self.watch().map(|watch| watch.recent()).unwrap_or_default()
+    }
+
+    /// Does something to it, for a reason that is kept with the transition: in [`recent`](Self::recent), in
+    /// what is broadcast, in `tracing` events, and on the operators' page.
+    ///
+    /// ```
+    /// # use nanobreaker::{SharedBreaker, observe::Monitor};
+    /// let monitor = Monitor::new();
+    /// let payments = monitor.watch(SharedBreaker::builder().name("payments").build()?);
+    /// let seen = monitor.find("payments").expect("it is watched");
+    /// assert!(seen.because("moving the database", |payments| payments.isolate()));
+    /// assert_eq!(seen.recent()[0].reason.as_deref(), Some("moving the database"));
+    /// # Ok::<(), nanobreaker::ConfigError>(())
+    /// ```
+    pub fn because<T>(&self, reason: &str, act: impl FnOnce(&Self) -> T) -> T {
+        reason::during(reason, || act(self))
     }
 
     /// See [`Breaker::trip`](crate::Breaker::trip).

@@ -10,11 +10,13 @@ mod monitor;
 mod publish;
 
 pub use breaker::MonitoredBreaker;
-pub use health::{Health, HealthStatus};
+#[cfg(feature = "admin")]
+pub(crate) use health::rejects;
+pub use health::{Health, HealthStatus, UnknownBreaker};
 pub use monitor::Monitor;
 
 #[cfg(feature = "metrics")]
-pub use crate::watch::series::describe_metrics;
+pub use crate::watch::series::{Series, describe_metrics};
 pub use crate::watch::{CallCounts, Change, Counts, RejectionCounts};
 
 #[cfg(test)]

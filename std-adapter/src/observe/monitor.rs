@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::broadcast;
 
 use crate::observe::breaker::MonitoredBreaker;
-use crate::observe::health::Health;
+use crate::observe::health::{Health, UnknownBreaker, known};
 use crate::shared::{Life, SharedBreaker};
 #[cfg(feature = "tokio")]
 use crate::watch::Change;
+#[cfg(feature = "metrics")]
+use crate::watch::series::{Chosen, Series};
 use crate::watch::{Changes, Watch};
 
 /// Watches breakers: counts their calls, keeps their recent transitions, says how healthy they are.
@@ -46,6 +48,8 @@ pub struct Monitor {
 struct Hub {
     watched: Mutex<Watched>,
     changes: Arc<Changes>,
+    #[cfg(feature = "metrics")]
+    chosen: Chosen,
 }
 
 #[derive(Default)]
@@ -84,12 +88,36 @@ impl Monitor {
         Self::default()
     }
 
+    /// A monitor that publishes these series of its breakers beside their usual ones:
+    /// see [`publish`](Self::publish).
+    ///
+    /// ```
+    /// use nanobreaker::observe::{Monitor, Series};
+    ///
+    /// let monitor = Monitor::with_series(&[Series::Probes, Series::Transitions]);
+    /// # drop(monitor);
+    /// ```
+    #[cfg(feature = "metrics")]
+    pub fn with_series(series: &[Series]) -> Self {
+        Self { hub: Arc::new(Hub { chosen: series.iter().collect(), ..Hub::default() }) }
+    }
+
     /// Watches `breaker` from here on, and gives it back. One that another monitor watches already
     /// stays with that one.
     pub fn watch(&self, breaker: SharedBreaker) -> SharedBreaker {
         let (name, changes) = (breaker.shared_name(), Arc::downgrade(&self.hub.changes));
-        let watch = |meter| Watch::new(name, meter, changes);
-        if breaker.observer().start_watch(watch) {
+        let watch = |meter| {
+            Watch::new(
+                name,
+                meter,
+                changes,
+                #[cfg(feature = "metrics")]
+                self.hub.chosen,
+            )
+        };
+        if let Some(_watch) = breaker.observer().start_watch(watch) {
+            #[cfg(feature = "metrics")]
+            _watch.publish_counts();
             let mut watched = self.hub.lock();
             if watched.breakers.len() >= watched.tidy_at {
                 watched.breakers.retain(|breaker| breaker.strong_count() > 0);
@@ -115,12 +143,20 @@ impl Monitor {
 
     /// How healthy the dependencies are, by the breakers before them.
     pub fn health(&self) -> Health {
-        self.health_of(&[])
+        Health::of(&self.breakers(), &[])
     }
 
-    /// The same, where the service can't do without the dependencies called `required`.
-    pub fn health_of(&self, required: &[&str]) -> Health {
-        Health::of(&self.breakers(), required)
+    /// The same, where the service can't do without the dependencies called `required`. Their breakers must
+    /// be watched already, so make them when the process starts, and keep a handle.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownBreaker`], with the nearest name, where none of these names is watched. Tell it to people
+    /// rather than to a balancer as "down".
+    pub fn health_of(&self, required: &[&str]) -> Result<Health, UnknownBreaker> {
+        let breakers = self.breakers();
+        known(&breakers, required)?;
+        Ok(Health::of(&breakers, required))
     }
 
     /// Every transition of every watched breaker from here on. A receiver that falls more than 256

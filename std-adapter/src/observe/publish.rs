@@ -1,6 +1,6 @@
 //! Metrics through the `metrics` facade.
 //!
-//! Transitions are published as they happen. Calls are counted in the watch's stripes, which the
+//! Calls are counted in the watch's stripes, which the
 //! facade's recorder never sees on a call's path, and published by [`Monitor::publish`].
 
 use std::sync::Arc;
@@ -8,31 +8,54 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(doc)]
-use nanobreaker_core::Phase;
+use nanobreaker_core::{Cause, Outcome, Phase};
 
 use crate::observe::breaker::MonitoredBreaker;
 use crate::observe::monitor::Monitor;
 use crate::watch::series;
+#[cfg(doc)]
+use crate::watch::series::Series;
 
-/// Metrics, with the feature `metrics`.
+/// Metrics, with the feature `metrics`. These series each breaker has:
 ///
 /// | metric | kind | labels |
 /// | ------ | ---- | ------ |
-/// | `nanobreaker_calls_total` | counter | `breaker`, `outcome`: success, slow, failure, slow_failure, ignored, cancelled |
-/// | `nanobreaker_probes_total` | counter | `breaker`, `outcome` |
-/// | `nanobreaker_rejections_total` | counter | `breaker`, `phase` |
-/// | `nanobreaker_transitions_total` | counter | `breaker`, `from`, `to`, `cause` |
-/// | `nanobreaker_phase` | gauge | `breaker`, `phase`: 1 for the one that it is in |
-/// | `nanobreaker_phase_duration_seconds` | histogram | `breaker`, `phase` that ended |
+/// | `nanobreaker_calls_total` | counter | `breaker`, `outcome`: success, slow, failure, slow_failure |
+/// | `nanobreaker_rejections_total` | counter | `breaker` |
+/// | `nanobreaker_trips_total` | counter | `breaker`: transitions to open |
+/// | `nanobreaker_phase` | gauge | `breaker`: -1 disabled, 0 closed, 1 recovering, 2 half-open, 3 open, 4 isolated; above 0 it rejects calls |
 ///
-/// A recorder keeps a series for each name that it ever saw, also of breakers that are gone, whose
-/// phases are then all 0. Where names are without bound (a registry by user), let the recorder forget
-/// the idle ones, as the Prometheus exporter does with an `idle_timeout`, or don't watch those breakers.
+/// And these the breakers of a monitor that is asked for them, by
+/// [`with_series`](Self::with_series):
 ///
-/// Phases and causes have the names that [`Phase`] and [`Cause`](crate::Cause) display.
+/// | metric | kind | labels | group |
+/// | ------ | ---- | ------ | ----- |
+/// | `nanobreaker_calls_total` | counter | `breaker`, `outcome`: ignored, cancelled | [`Unjudged`](Series::Unjudged) |
+/// | `nanobreaker_probes_total` | counter | `breaker`, `outcome` | [`Probes`](Series::Probes) |
+/// | `nanobreaker_rejections_by_phase_total` | counter | `breaker`, `phase` | [`RejectionsByPhase`](Series::RejectionsByPhase) |
+/// | `nanobreaker_transitions_total` | counter | `breaker`, `from`, `to`, `cause` | [`Transitions`](Series::Transitions) |
+/// | `nanobreaker_phase_duration_seconds` | histogram | `breaker`, `phase` that ended | [`Durations`](Series::Durations) |
+///
+/// Phases, outcomes and causes have the names that [`Phase`], [`Outcome`] and [`Cause`] display.
+///
+/// # From the first event to the last
+///
+/// Counters are there at 0 as soon as a breaker is watched, so that `increase()` sees its first trip, if a
+/// scrape came before it. Transitions that restore a saved state are the exception. Install the recorder
+/// first, and make breakers when the process starts, not with their first call.
+///
+/// Breakers of the same name share their series: what they count adds up, also where one was removed from a
+/// registry and made again.
+///
+/// Of a breaker that is gone the last calls are counted, its phase becomes NaN, which no alert compares, and
+/// then its series stay as they are. Where names are without bound (a registry by user) have them end: by the
+/// Prometheus exporter's `idle_timeout`, longer than some scrapes take. Each `publish` touches every
+/// series of a living breaker but the histogram's, so only those that are gone end. One that comes back
+/// later begins at 0 again, as after a restart.
 impl Monitor {
-    /// Publishes calls, probes, rejections and phases: before each scrape, or
-    /// every so often (`publish_every`). Transitions are published without it.
+    /// Publishes everything that is counted, and phases: before each scrape, or
+    /// every so often (`publish_every`). The groups `Transitions` and `Durations` are published without
+    /// it, when a transition is made.
     pub fn publish(&self) {
         let breakers = self.breakers();
         for breaker in &breakers {

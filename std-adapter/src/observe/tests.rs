@@ -99,11 +99,70 @@ fn health_names_who_rejects() {
     let health = monitor.health();
     assert_eq!(health.status, HealthStatus::Degraded);
     assert_eq!(health.rejecting, [("b".to_owned(), Phase::Isolated)]);
-    assert_eq!(monitor.health_of(&["a"]).status, HealthStatus::Degraded);
-    assert_eq!(monitor.health_of(&["b"]).status, HealthStatus::Down);
+    let status_without = |required: &[&str]| monitor.health_of(required).unwrap().status;
+    assert_eq!(status_without(&["a"]), HealthStatus::Degraded);
+    assert_eq!(status_without(&["b"]), HealthStatus::Down);
     b.shadow(true);
     a.disable();
-    assert_eq!(monitor.health_of(&["a", "b"]).status, HealthStatus::Up);
+    assert_eq!(status_without(&["a", "b"]), HealthStatus::Up);
+}
+
+/// A balancer sends calls wherever the status is not down. If it took one that waits for a call for down,
+/// no call would ever come.
+#[test]
+fn a_drained_instance_gets_calls_again_and_returns() {
+    let monitor = Monitor::new();
+    let builder = SharedBreaker::builder().clock(clock()).name("database").consecutive(1);
+    let builder = builder.open_for(Duration::from_secs(10)).ramp(Duration::from_secs(4)).probe_successes(2);
+    let database = monitor.watch(builder.build().unwrap());
+    let status = || monitor.health_of(&["database"]).unwrap().status;
+    let mut seen = vec![(database.phase(), status())];
+    database.allow().unwrap().failure();
+    for _ in 0..20 {
+        if seen.last() != Some(&(database.phase(), status())) {
+            seen.push((database.phase(), status()));
+        }
+        if status() != HealthStatus::Down
+            && let Ok(permit) = database.allow()
+        {
+            permit.success();
+        }
+        clock().advance(1_000);
+    }
+    let expected = [
+        (Phase::Closed, HealthStatus::Up),
+        (Phase::Open, HealthStatus::Down),
+        (Phase::Open, HealthStatus::Degraded),
+        (Phase::HalfOpen, HealthStatus::Degraded),
+        (Phase::Recovering, HealthStatus::Degraded),
+        (Phase::Closed, HealthStatus::Up),
+    ];
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn a_required_name_that_nobody_has_is_an_error_with_the_nearest() {
+    let monitor = Monitor::new();
+    let _database = watched(&monitor, "database");
+    let message = |required: &str| monitor.health_of(&["database", required]).unwrap_err().to_string();
+    let expected = "the breaker \"databse\" is required, but there is none of that name among the 1 that are \
+                    watched; is it \"database\"?";
+    assert_eq!(message("databse"), expected);
+    assert!(message("search").ends_with("among the 1 that are watched"));
+}
+
+#[test]
+fn a_reason_is_kept_with_its_transition_and_with_no_other() {
+    let monitor = Monitor::new();
+    let breaker = watched(&monitor, "a");
+    let seen = monitor.find("a").unwrap();
+    seen.because("planned work", |seen| seen.isolate());
+    breaker.reset();
+    let panic = std::panic::catch_unwind(|| seen.because("gone wrong", |_| panic!()));
+    assert!(panic.is_err());
+    breaker.trip();
+    let reasons: Vec<_> = seen.recent().into_iter().map(|change| change.reason).collect();
+    assert_eq!(reasons, [Some("planned work".into()), None, None]);
 }
 
 #[test]
@@ -152,6 +211,8 @@ async fn every_receiver_hears_of_every_transition_once() {
 
 #[cfg(feature = "metrics")]
 mod published {
+    use metrics_exporter_prometheus::PrometheusBuilder;
+    use metrics_util::MetricKindMask;
     use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 
     use super::*;
@@ -177,7 +238,7 @@ mod published {
         let snapshotter = recorder.snapshotter();
         ::metrics::with_local_recorder(&recorder, || {
             describe_metrics();
-            let monitor = Monitor::new();
+            let monitor = Monitor::with_series(&ALL);
             let breaker = watched(&monitor, "a");
             breaker.allow().unwrap().success();
             for _ in 0..3 {
@@ -188,9 +249,10 @@ mod published {
             let open = read(&snapshotter);
             assert_eq!(open["nanobreaker_calls_total breaker=a outcome=success"], 1.0);
             assert_eq!(open["nanobreaker_calls_total breaker=a outcome=failure"], 3.0);
-            assert_eq!(open["nanobreaker_rejections_total breaker=a phase=open"], 1.0);
-            assert_eq!(open["nanobreaker_phase breaker=a phase=open"], 1.0);
-            assert_eq!(open["nanobreaker_phase breaker=a phase=closed"], 0.0);
+            assert_eq!(open["nanobreaker_rejections_total breaker=a"], 1.0);
+            assert_eq!(open["nanobreaker_rejections_by_phase_total breaker=a phase=open"], 1.0);
+            assert_eq!(open["nanobreaker_trips_total breaker=a"], 1.0);
+            assert_eq!(open["nanobreaker_phase breaker=a"], 3.0);
             assert_eq!(
                 open["nanobreaker_transitions_total breaker=a from=closed to=open \
                       cause=threshold_reached"],
@@ -203,7 +265,75 @@ mod published {
             monitor.publish();
             let closed = read(&snapshotter);
             assert_eq!(closed["nanobreaker_probes_total breaker=a outcome=success"], 1.0);
-            assert_eq!(closed["nanobreaker_phase breaker=a phase=closed"], 1.0);
+            assert_eq!(closed["nanobreaker_phase breaker=a"], 0.0);
+        });
+    }
+
+    const ALL: [Series; 5] =
+        [Series::Unjudged, Series::Probes, Series::RejectionsByPhase, Series::Transitions, Series::Durations];
+
+    #[test]
+    fn every_counter_is_there_at_0_before_the_first_call() {
+        let recorder = DebuggingRecorder::new();
+        let snapshotter = recorder.snapshotter();
+        ::metrics::with_local_recorder(&recorder, || {
+            let monitor = Monitor::with_series(&ALL);
+            let builder = SharedBreaker::builder().clock(clock()).name("a").consecutive(1);
+            let builder = builder.slow_after(Duration::from_secs(1)).probe_failures(1).max_probes(1);
+            let builder = builder.open_for(Duration::from_secs(10)).probe_successes(1);
+            let ramp = Duration::from_secs(4);
+            let breaker = monitor.watch(builder.ramp(ramp).build().unwrap());
+            let there = read(&snapshotter);
+            assert!(there.values().all(|count| *count == 0.0), "{there:?}");
+            assert_eq!(there["nanobreaker_trips_total breaker=a"], 0.0);
+
+            let mut random = 1_u32;
+            for _ in 0..20_000 {
+                // Knuth's linear congruential generator; the upper bits are the better ones.
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                match random >> 28 {
+                    0 => _ = breaker.trip(),
+                    1 => _ = breaker.trip_for_ms(5_000),
+                    2 => _ = breaker.advise_ms(5_000),
+                    3 if random.is_multiple_of(7) => _ = breaker.isolate(),
+                    4 if random.is_multiple_of(7) => _ = breaker.disable(),
+                    5 if random.is_multiple_of(3) => breaker.reset(),
+                    6..=9 => clock().advance(u64::from(random >> 16) % 12_000),
+                    10 => drop(breaker.allow()),
+                    11 => _ = breaker.allow().map(|permit| permit.failure()),
+                    12 => _ = breaker.allow().map(|permit| permit.slow_failure()),
+                    13 => std::mem::forget(breaker.allow()),
+                    _ => _ = breaker.allow().map(|permit| permit.success()),
+                }
+            }
+            monitor.publish();
+            let after = read(&snapshotter);
+            let made = after.iter().filter(|(name, count)| name.contains("transitions") && **count > 0.0);
+            assert!(made.count() > 15);
+            let new: Vec<_> = after.keys().filter(|name| !there.contains_key(*name)).collect();
+            assert_eq!(new, ["nanobreaker_phase breaker=a"]);
+        });
+    }
+
+    #[test]
+    fn a_breaker_has_8_series_at_most_unless_more_are_asked_for() {
+        let recorder = DebuggingRecorder::new();
+        let snapshotter = recorder.snapshotter();
+        ::metrics::with_local_recorder(&recorder, || {
+            let monitor = Monitor::new();
+            let breaker = watched(&monitor, "a");
+            for _ in 0..100 {
+                breaker.trip();
+                assert!(breaker.allow().is_err());
+                clock().advance(10_000);
+                drop(breaker.allow());
+                breaker.isolate();
+                breaker.reset();
+                breaker.allow().unwrap().ignore();
+            }
+            monitor.publish();
+            let series = read(&snapshotter);
+            assert!((7..=8).contains(&series.len()), "{series:?}");
         });
     }
 
@@ -227,7 +357,38 @@ mod published {
             assert_eq!(total, 9.0);
             monitor.publish();
             let gone = read(&snapshotter);
-            assert_eq!(gone["nanobreaker_phase breaker=a phase=closed"], 0.0);
+            assert!(gone["nanobreaker_phase breaker=a"].is_nan());
+        });
+    }
+
+    #[test]
+    fn series_of_a_quiet_breaker_outlive_the_idle_timeout_and_those_of_one_that_is_gone_end() {
+        let idle = Duration::from_millis(300);
+        let recorder =
+            PrometheusBuilder::new().idle_timeout(MetricKindMask::ALL, Some(idle)).build_recorder();
+        let handle = recorder.handle();
+        ::metrics::with_local_recorder(&recorder, || {
+            let monitor = Monitor::with_series(&[Series::Transitions, Series::Probes]);
+            let (quiet, gone) = (watched(&monitor, "quiet"), watched(&monitor, "gone"));
+            quiet.trip();
+            drop(gone);
+            let scrape = || {
+                monitor.publish();
+                handle.render()
+            };
+            let first = scrape();
+            let names = |text: &str, breaker: &str| {
+                let of_it = text.lines().filter(|line| line.contains(&format!("breaker=\"{breaker}\"")));
+                of_it.map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
+            };
+            assert!(names(&first, "gone").len() > 7);
+            for _ in 0..8 {
+                thread::sleep(idle / 4);
+                scrape();
+            }
+            let last = scrape();
+            assert_eq!(names(&first, "quiet"), names(&last, "quiet"));
+            assert_eq!(names(&last, "gone"), Default::default());
         });
     }
 }
@@ -270,6 +431,22 @@ mod traced {
         }
         fn enter(&self, _: &Id) {}
         fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn a_strange_name_or_reason_stays_within_its_line() {
+        let heard = Heard::default();
+        ::tracing::subscriber::with_default(heard.clone(), || {
+            let monitor = Monitor::new();
+            let name = "a\nINFO all is well\u{1b}[2J";
+            let builder = SharedBreaker::builder().traced().name(name).clock(clock());
+            let _breaker = monitor.watch(builder.build().unwrap());
+            monitor.find(name).unwrap().because("b\nc", |breaker| breaker.isolate());
+        });
+        let heard = heard.0.lock().unwrap().clone();
+        assert!(!heard[0].contains(char::is_control), "{heard:?}");
+        assert!(heard[0].contains(r"breaker a\nINFO all is well\u{1b}[2J is isolated"), "{heard:?}");
+        assert!(heard[0].ends_with(r#"reason="b\nc""#), "{heard:?}");
     }
 
     #[test]

@@ -148,16 +148,16 @@ impl Listeners {
         self.told().watch
     }
 
-    /// Has `watch` made of the breaker's meter, unless somebody watches already. Returns whether it was.
-    pub(crate) fn start_watch(&self, watch: impl FnOnce(Arc<Meter>) -> Watch) -> bool {
+    /// Has `watch` made of the breaker's meter, unless somebody watches already. Returns the one that was.
+    pub(crate) fn start_watch(&self, watch: impl FnOnce(Arc<Meter>) -> Watch) -> Option<Arc<Watch>> {
         let meter = self.meter.get_or_init(|| Arc::new(Meter::new()));
         let mut told = self.told.write().unwrap_or_else(PoisonError::into_inner);
-        let is_first = told.watch.is_none();
-        if is_first {
-            told.watch = Some(Arc::new(watch(Arc::clone(meter))));
-            self.counts.store(true, Ordering::Relaxed);
+        if told.watch.is_some() {
+            return None;
         }
-        is_first
+        told.watch = Some(Arc::new(watch(Arc::clone(meter))));
+        self.counts.store(true, Ordering::Relaxed);
+        told.watch.clone()
     }
 }
 

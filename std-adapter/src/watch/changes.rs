@@ -22,6 +22,8 @@ pub struct Change {
     pub at: SystemTime,
     /// The transition.
     pub transition: Transition,
+    /// Why somebody made it: see [`MonitoredBreaker::because`](crate::observe::MonitoredBreaker::because).
+    pub reason: Option<Arc<str>>,
 }
 
 /// Where changes are sent to.

@@ -30,17 +30,21 @@ impl CallCounts {
         self.success + self.slow + self.failure + self.slow_failure + self.ignored + self.cancelled
     }
 
-    /// Each count with its outcome's name.
+    /// What windows judge by, each count with its outcome's name.
     #[cfg(feature = "metrics")]
-    pub(crate) const fn named(&self) -> [(&'static str, u64); OUTCOMES] {
+    pub(crate) const fn judged(&self) -> [(&'static str, u64); 4] {
         [
             ("success", self.success),
             ("slow", self.slow),
             ("failure", self.failure),
             ("slow_failure", self.slow_failure),
-            ("ignored", self.ignored),
-            ("cancelled", self.cancelled),
         ]
+    }
+
+    /// What no window counts.
+    #[cfg(feature = "metrics")]
+    pub(crate) const fn unjudged(&self) -> [(&'static str, u64); 2] {
+        [("ignored", self.ignored), ("cancelled", self.cancelled)]
     }
 }
 
@@ -98,6 +102,8 @@ pub struct Counts {
     pub probes: CallCounts,
     /// Calls that were rejected.
     pub rejections: RejectionCounts,
+    /// Transitions to open.
+    pub trips: u64,
 }
 
 impl Counts {
@@ -117,6 +123,7 @@ impl Counts {
                 recovering: now.recovering.saturating_sub(was.recovering),
                 isolated: now.isolated.saturating_sub(was.isolated),
             },
+            trips: self.trips.saturating_sub(before.trips),
         }
     }
 }
@@ -176,13 +183,14 @@ impl Meter {
         }
     }
 
-    /// The sums, each right for some moment of this reading.
+    /// The sums, each right for some moment of this reading. It meters calls alone, so there are no trips.
     pub(crate) fn counts(&self) -> Counts {
         let [open, half_open, recovering, isolated] = self.sum(|stripe| &stripe.rejections);
         Counts {
             calls: CallCounts::from(self.sum(|stripe| &stripe.calls)),
             probes: CallCounts::from(self.sum(|stripe| &stripe.probes)),
             rejections: RejectionCounts { open, half_open, recovering, isolated },
+            trips: 0,
         }
     }
 

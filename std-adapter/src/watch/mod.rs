@@ -6,12 +6,15 @@ mod counts;
 pub(crate) mod series;
 
 use std::collections::VecDeque;
+#[cfg(feature = "admin")]
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Instant, SystemTime};
 
-use nanobreaker_core::Transition;
+use nanobreaker_core::{Phase, Transition};
 
+use crate::reason;
 pub use changes::Change;
 pub(crate) use changes::Changes;
 pub(crate) use counts::Meter;
@@ -20,8 +23,14 @@ pub use counts::{CallCounts, Counts, RejectionCounts};
 /// Transitions that are kept.
 const RECENT: usize = 64;
 
+/// The number of the next watch.
+#[cfg(feature = "admin")]
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
 #[derive(Debug)]
 pub(crate) struct Watch {
+    #[cfg(feature = "admin")]
+    id: u64,
     name: Arc<str>,
     since: SystemTime,
     meter: Arc<Meter>,
@@ -32,17 +41,31 @@ pub(crate) struct Watch {
     ended: AtomicBool,
     #[cfg(feature = "metrics")]
     published: Mutex<Counts>,
+    #[cfg(feature = "metrics")]
+    chosen: series::Chosen,
 }
 
 #[derive(Debug)]
 struct History {
     phase_began: Instant,
     changes: VecDeque<Change>,
+    /// All that there were.
+    #[cfg(feature = "admin")]
+    made: u64,
+    trips: u64,
 }
 
 impl Watch {
-    pub(crate) fn new(name: Arc<str>, meter: Arc<Meter>, changes: Weak<Changes>) -> Self {
+    pub(crate) fn new(
+        name: Arc<str>,
+        meter: Arc<Meter>,
+        changes: Weak<Changes>,
+        #[cfg(feature = "metrics")] chosen: series::Chosen,
+    ) -> Self {
         Self {
+            // Relaxed: each gets another one, in whatever order.
+            #[cfg(feature = "admin")]
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             since: SystemTime::now(),
             before: meter.counts(),
@@ -50,11 +73,16 @@ impl Watch {
             history: Mutex::new(History {
                 phase_began: Instant::now(),
                 changes: VecDeque::with_capacity(RECENT),
+                #[cfg(feature = "admin")]
+                made: 0,
+                trips: 0,
             }),
             changes,
             ended: AtomicBool::new(false),
             #[cfg(feature = "metrics")]
             published: Mutex::default(),
+            #[cfg(feature = "metrics")]
+            chosen,
         }
     }
 
@@ -79,12 +107,31 @@ impl Watch {
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        self.meter.counts().since(self.before)
+        let trips = self.history().trips;
+        Counts { trips, ..self.meter.counts().since(self.before) }
+    }
+
+    /// Its number, which no other in this process has.
+    #[cfg(feature = "admin")]
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// How many transitions there were, and those that are kept of the ones after the first `known`.
+    #[cfg(feature = "admin")]
+    pub(crate) fn recent_after(&self, known: u64) -> (u64, Vec<Change>) {
+        let history = self.history();
+        let new = usize::try_from(history.made.saturating_sub(known)).unwrap_or(usize::MAX);
+        let kept = history.changes.len();
+        (history.made, history.changes.iter().skip(kept.saturating_sub(new)).cloned().collect())
     }
 
     pub(crate) fn recent(&self) -> Vec<Change> {
-        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
-        history.changes.iter().cloned().collect()
+        self.history().changes.iter().cloned().collect()
+    }
+
+    fn history(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Publishes what was counted since this was done last.
@@ -92,16 +139,20 @@ impl Watch {
     pub(crate) fn publish_counts(&self) {
         let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
         let counts = self.counts();
-        series::counts(&self.name, counts, *published);
+        series::counts(&self.name, counts.since(*published), self.chosen);
         *published = counts;
     }
 
     pub(crate) fn transition(&self, transition: &Transition) {
-        let change =
-            Change { breaker: Arc::clone(&self.name), at: SystemTime::now(), transition: *transition };
+        let change = Change {
+            breaker: Arc::clone(&self.name),
+            at: SystemTime::now(),
+            transition: *transition,
+            reason: reason::present(),
+        };
         let _lasted = self.keep(&change);
         #[cfg(feature = "metrics")]
-        series::transition(&self.name, transition, _lasted);
+        series::transition(&self.name, transition, _lasted, self.chosen);
         if let Some(changes) = self.changes.upgrade() {
             changes.tell(change);
         }
@@ -109,11 +160,16 @@ impl Watch {
 
     /// Returns how long the phase lasted that ended.
     fn keep(&self, change: &Change) -> std::time::Duration {
-        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut history = self.history();
         if history.changes.len() == RECENT {
             history.changes.pop_front();
         }
         history.changes.push_back(change.clone());
+        #[cfg(feature = "admin")]
+        {
+            history.made += 1;
+        }
+        history.trips += u64::from(change.transition.to == Phase::Open);
         let lasted = history.phase_began.elapsed();
         history.phase_began = Instant::now();
         lasted
