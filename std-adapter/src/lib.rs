@@ -34,6 +34,10 @@
 //! * [`CoarseClock`], [`TimerClock`], [`WallClock`], and `TokioClock` for tests under paused time.
 //! * All of [`nanobreaker_core`], for breakers in a `static`, other windows and other clocks.
 //!
+//! All public types are `Debug`, `Send` and `Sync`. They are `Clone` but for those that stand for one call or one
+//! ready service, that are a part of one breaker, that collect what a registry or a fleet is made from, and errors
+//! that hold another error.
+//!
 //! # Features
 //!
 //! None is on by default.
@@ -85,6 +89,7 @@ mod event;
 mod fallback;
 #[cfg(feature = "fleet")]
 pub mod fleet;
+mod identity;
 #[cfg(feature = "monitor")]
 pub mod observe;
 #[cfg(feature = "registry")]

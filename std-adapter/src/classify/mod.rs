@@ -1,12 +1,12 @@
 //! What the results of calls say about a dependency's health, for errors that many have. Each is a classifier
-//! for [`Caller::classify`](crate::Caller::classify) and for a layer's.
+//! for a [breaker](crate::SharedBreakerBuilder::classify), for a [call](crate::Caller::classify) and for a layer.
 //!
 //! | function | of |
 //! | -------- | -- |
 //! | [`io`] | the standard library's errors of input and output |
 //! | `redis` | errors of the crate `redis`, for Redis and Valkey (feature `redis`) |
 //! | `sqlx` | errors of the crate `sqlx`, for PostgreSQL and MySQL (feature `sqlx`) |
-//! | `reqwest::classify` | reqwest's responses and errors (feature `reqwest`) |
+//! | `reqwest::classify` | reqwest's responses and errors (feature `reqwest`); for calls alone, since it judges answers, too |
 //! | `tonic::classify` | gRPC's statuses (feature `tonic`) |
 //!
 //! All judge alike:
