@@ -226,6 +226,12 @@ pin_project! {
     }
 }
 
+impl<F, A> std::fmt::Debug for AnswerFuture<F, A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AnswerFuture").finish_non_exhaustive()
+    }
+}
+
 impl<F, A, R, T, E> Future for AnswerFuture<F, A>
 where
     F: Future<Output = Result<T, CallError<E>>>,

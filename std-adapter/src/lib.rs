@@ -34,6 +34,10 @@
 //! * [`CoarseClock`], [`TimerClock`], [`WallClock`], and `TokioClock` for tests under paused time.
 //! * All of [`nanobreaker_core`], for breakers in a `static`, other windows and other clocks.
 //!
+//! All public types are `Debug`, `Send` and `Sync`. They are `Clone` but for those that stand for one call or one
+//! ready service, that are a part of one breaker, that collect what a registry or a fleet is made from, and errors
+//! that hold another error.
+//!
 //! # Features
 //!
 //! None is on by default.
@@ -45,13 +49,15 @@
 //! | `check` | `Check`: asks in the background whether a dependency is well again; with `check-http` and `check-grpc` by those protocols |
 //! | `config` | `catalog`: the settings of many breakers, from files and the environment, read again while calls go on |
 //! | `fleet` | `fleet`: breakers of many processes share what they find out; the crate `nanobreaker-fleet` brings Redis and Valkey |
-//! | `full` | all of these |
+//! | `full` | all of these but `sqlx` |
 //! | `metrics` | metrics of watched breakers through the facade of that name: see `observe::Monitor::publish` |
 //! | `monitor` | `observe`: counts, recent transitions and health of breakers |
+//! | `redis` | a [classifier](classify) of redis's errors |
 //! | `registry` | `Registry`: breakers by key, bounded in number |
 //! | `reqwest` | a module of that name: a middleware with a breaker per host; brings `registry` |
 //! | `serde` | serialization of phases, outcomes, snapshots and transitions |
 //! | `settings` | `PartialSettings`: what a file can say about a breaker, with durations such as "10s" |
+//! | `sqlx` | a [classifier](classify) of sqlx's errors; needs Rust 1.94, as sqlx 0.9 does |
 //! | `state-file` | `StateFile`: keeps what breakers know over restarts |
 //! | `tokio` | `TokioClock`, and `hung_after`, which judges calls that don't return; with `monitor`, a broadcast of transitions |
 //! | `tonic` | a module of that name: a channel behind a breaker, and rejections as UNAVAILABLE |
@@ -83,6 +89,7 @@ mod event;
 mod fallback;
 #[cfg(feature = "fleet")]
 pub mod fleet;
+mod identity;
 #[cfg(feature = "monitor")]
 pub mod observe;
 #[cfg(any(feature = "monitor", feature = "tracing"))]

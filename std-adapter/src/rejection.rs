@@ -5,59 +5,12 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use nanobreaker_core::window::Window;
 use nanobreaker_core::{Breaker, Clock, ConfigError, Observer, Rejected};
 
-/// Where the name of a breaker stands. Its place is used for another breaker when that one is gone.
-#[derive(Debug)]
-pub(crate) struct Nameplate {
-    /// Stepped with each name.
-    edition: AtomicU32,
-    name: RwLock<Arc<str>>,
-    /// Why there is no breaker.
-    refused: Option<ConfigError>,
-}
-
-impl Nameplate {
-    /// A plate that stays for the rest of the process.
-    pub(crate) fn leaked() -> &'static Self {
-        Self::leak(None)
-    }
-
-    fn leak(refused: Option<ConfigError>) -> &'static Self {
-        let (edition, name) = (AtomicU32::new(0), RwLock::new(Arc::from("")));
-        Box::leak(Box::new(Self { edition, name, refused }))
-    }
-
-    /// The plate of all breakers that could not be made because of `error`. There are as many as errors.
-    #[cfg(all(feature = "tower", feature = "registry"))]
-    fn of_error(error: ConfigError) -> &'static Self {
-        static PLATES: std::sync::Mutex<Vec<&'static Nameplate>> = std::sync::Mutex::new(Vec::new());
-        let mut plates = PLATES.lock().unwrap_or_else(PoisonError::into_inner);
-        let there = plates.iter().copied().find(|plate| plate.refused == Some(error));
-        there.unwrap_or_else(|| {
-            let plate = Self::leak(Some(error));
-            plates.push(plate);
-            plate
-        })
-    }
-
-    /// Puts another name in place.
-    pub(crate) fn rename(&self, name: Arc<str>) {
-        let mut there = self.name.write().unwrap_or_else(PoisonError::into_inner);
-        // Relaxed: the name is read under the lock, and so is the edition that counts.
-        self.edition.fetch_add(1, Ordering::Relaxed);
-        *there = name;
-    }
-
-    fn name(&self, edition: u32) -> Option<Arc<str>> {
-        let name = self.name.read().unwrap_or_else(PoisonError::into_inner);
-        (self.edition.load(Ordering::Relaxed) == edition && !name.is_empty()).then(|| Arc::clone(&name))
-    }
-}
+use crate::identity::Identity;
 
 /// A guarded call was not made: which phase rejected it, until when, and the name of its breaker.
 ///
@@ -81,9 +34,9 @@ impl Nameplate {
 #[derive(Clone)]
 pub struct Rejection {
     rejected: Rejected,
-    /// The edition of `plate` that was there.
+    /// The edition of `identity` that was there.
     edition: u32,
-    plate: Option<&'static Nameplate>,
+    identity: Option<&'static Identity>,
     /// The same for tonic, which looks for one of its own among the sources of an error; made when that is
     /// asked for.
     #[cfg(feature = "tonic")]
@@ -97,10 +50,9 @@ impl Rejection {
         breaker: &Breaker<W, C, O>,
         rejected: Rejected,
     ) -> Self {
-        let plate = breaker.observer().identity().and_then(|identity| identity.downcast_ref());
-        // Relaxed: a name that changes at this moment is another breaker's, and this one is gone.
-        let edition = plate.map_or(0, |plate: &Nameplate| plate.edition.load(Ordering::Relaxed));
-        Self { edition, plate, ..Self::from(rejected) }
+        let identity = Identity::of(breaker);
+        let edition = identity.map_or(0, Identity::edition);
+        Self { edition, identity, ..Self::from(rejected) }
     }
 
     /// There is no breaker to ask, since its settings are outside of their limits.
@@ -113,18 +65,18 @@ impl Rejection {
             breaker.isolate();
             breaker.allow_token().expect_err("an isolated breaker lets no call pass")
         });
-        Self { plate: Some(Nameplate::of_error(error)), ..Self::from(*ISOLATED) }
+        Self { identity: Some(Identity::of_error(error)), ..Self::from(*ISOLATED) }
     }
 
     /// Which setting kept the breaker from being made, where that is why.
     pub fn refused_setting(&self) -> Option<ConfigError> {
-        self.plate?.refused
+        self.identity?.refused()
     }
 
     /// The name that the breaker was given. `None` where it has none, as breakers in a `static`, and where it
     /// has been dropped since.
     pub fn name(&self) -> Option<Arc<str>> {
-        self.plate?.name(self.edition)
+        self.identity?.name(self.edition)
     }
 }
 
@@ -134,7 +86,7 @@ impl From<Rejected> for Rejection {
         Self {
             rejected,
             edition: 0,
-            plate: None,
+            identity: None,
             #[cfg(feature = "tonic")]
             status: std::sync::OnceLock::new(),
         }
@@ -152,11 +104,11 @@ impl Deref for Rejection {
 
 impl PartialEq for Rejection {
     fn eq(&self, other: &Self) -> bool {
-        let is_same_plate = match (self.plate, other.plate) {
+        let is_same_breaker = match (self.identity, other.identity) {
             (Some(one), Some(other)) => std::ptr::eq(one, other),
             (one, other) => one.is_none() && other.is_none(),
         };
-        is_same_plate && self.edition == other.edition && self.rejected == other.rejected
+        is_same_breaker && self.edition == other.edition && self.rejected == other.rejected
     }
 }
 

@@ -47,7 +47,7 @@ impl Guard {
         })
     }
 
-    pub(crate) async fn call<T, E>(
+    pub(crate) async fn call<T, E: 'static>(
         &self,
         work: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {

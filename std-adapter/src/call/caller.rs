@@ -13,6 +13,7 @@ use crate::call::running;
 #[cfg(feature = "tokio")]
 use crate::call::timed::Timed;
 use crate::error::CallError;
+use crate::identity::Identity;
 
 /// Makes calls through a breaker.
 ///
@@ -47,8 +48,14 @@ pub struct Caller<'a, W: Window, C, O, K = ByResult> {
     limits: Limits,
 }
 
+impl<W: Window, C, O, K: Clone> Clone for Caller<'_, W, C, O, K> {
+    fn clone(&self) -> Self {
+        Self { breaker: self.breaker, classifier: self.classifier.clone(), limits: self.limits }
+    }
+}
+
 impl<'a, W: Window, C, O> Caller<'a, W, C, O> {
-    /// A caller through `breaker` that judges by `Ok` and `Err`.
+    /// A caller through `breaker` that judges as [`ByResult`] does.
     #[inline]
     pub const fn new(breaker: &'a Breaker<W, C, O>) -> Self {
         Self { breaker, classifier: ByResult, limits: Limits::NONE }
@@ -159,7 +166,8 @@ impl<'a, W: Window, C: Clock, O: Observer, K> Caller<'a, W, C, O, K> {
             Err(rejection) => return Err(CallError::Rejected(rejection)),
         };
         let (result, started_ms) = running::run(breaker, limits, token, call);
-        let outcome = running::judge(breaker, token, || self.classifier.classify(&result));
+        let (outcome, result) =
+            running::judge(breaker, token, || self.classifier.judge(|| Identity::of(breaker), result));
         if limits.are_none() {
             breaker.record(token, outcome);
         } else {

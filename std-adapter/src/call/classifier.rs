@@ -2,24 +2,47 @@
 
 use nanobreaker_core::Outcome;
 
+use crate::identity::{self, Identity};
+
 /// Judges the result of a call. Implemented by [`ByResult`] and by functions
 /// `Fn(&Result<T, E>) -> Outcome`.
 pub trait Classifier<T, E> {
     /// How the call ended.
     fn classify(&self, result: &Result<T, E>) -> Outcome;
+
+    /// The same, where it may leave the error to the breaker. Gives the result back.
+    #[doc(hidden)]
+    #[inline]
+    fn judge(
+        &self,
+        _: impl FnOnce() -> Option<&'static Identity>,
+        result: Result<T, E>,
+    ) -> (Outcome, Result<T, E>) {
+        (self.classify(&result), result)
+    }
 }
 
-/// `Ok` is a success, `Err` a failure.
+/// `Ok` is a success, `Err` a failure, unless the breaker has a
+/// [classifier of its own](crate::SharedBreakerBuilder::classify) for such errors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByResult;
 
-impl<T, E> Classifier<T, E> for ByResult {
+impl<T, E: 'static> Classifier<T, E> for ByResult {
     #[inline]
     fn classify(&self, result: &Result<T, E>) -> Outcome {
         match result {
             Ok(_) => Outcome::Success,
             Err(_) => Outcome::Failure,
         }
+    }
+
+    #[inline]
+    fn judge(
+        &self,
+        identity: impl FnOnce() -> Option<&'static Identity>,
+        result: Result<T, E>,
+    ) -> (Outcome, Result<T, E>) {
+        identity::judge(identity, result, |_| Outcome::Success)
     }
 }
 
@@ -37,5 +60,14 @@ impl<T, E, K: Classifier<T, E>> Classifier<T, E> for ByBorrowed<'_, K> {
     #[inline]
     fn classify(&self, result: &Result<T, E>) -> Outcome {
         self.0.classify(result)
+    }
+
+    #[inline]
+    fn judge(
+        &self,
+        identity: impl FnOnce() -> Option<&'static Identity>,
+        result: Result<T, E>,
+    ) -> (Outcome, Result<T, E>) {
+        self.0.judge(identity, result)
     }
 }

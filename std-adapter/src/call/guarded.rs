@@ -12,6 +12,7 @@ use crate::call::classifier::Classifier;
 use crate::call::held::{Held, Stage};
 use crate::call::limits::{Hung, Limits};
 use crate::error::CallError;
+use crate::identity::Identity;
 
 pin_project! {
     /// The asynchronous call itself. By hand, since the compiler would keep `call` twice and move it at
@@ -59,7 +60,9 @@ where
             this.held.pends(context, this.hung);
         }
         let result = ready!(poll);
-        this.held.spend(this.classifier.classify(&result));
+        let breaker = this.held.breaker();
+        let (outcome, result) = this.classifier.judge(|| Identity::of(breaker), result);
+        this.held.spend(outcome);
         this.call.set(None);
         Poll::Ready(result.map_err(CallError::Failed))
     }

@@ -139,6 +139,11 @@ impl<B: CallExt> Held<B> {
     }
 
     #[inline]
+    pub(crate) fn breaker(&self) -> &Breaker<B::Window, B::Clock, B::Observer> {
+        self.breaker.breaker()
+    }
+
+    #[inline]
     pub(super) fn stage(&self) -> Stage {
         self.stage
     }

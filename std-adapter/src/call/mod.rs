@@ -55,8 +55,9 @@ pub trait CallExt {
         self.calls().breaker()
     }
 
-    /// Makes a blocking call: `Ok` is a success, `Err` a failure. A panic is a failure too, and goes
-    /// on unwinding.
+    /// Makes a blocking call: `Ok` is a success, `Err` a failure, unless the breaker has a
+    /// [classifier of its own](crate::SharedBreakerBuilder::classify). A panic is a failure too, and goes on
+    /// unwinding. An error with borrowed parts takes a [classifier of the call](Caller::classify).
     ///
     /// Costs what [`Breaker::allow`] and [`Breaker::record`] cost, and no allocation.
     ///
@@ -77,12 +78,12 @@ pub trait CallExt {
     /// [`CallError::Rejected`] if the call must not be made, [`CallError::Failed`] with the call's own
     /// error.
     #[inline(always)]
-    fn call<T, E>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
+    fn call<T, E: 'static>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
         self.calls().call(call)
     }
 
-    /// Makes an asynchronous call, on any executor: `Ok` is a success, `Err` a failure. A panic is a
-    /// failure too, and goes on unwinding.
+    /// Makes an asynchronous call, on any executor, judged as [`call`](Self::call) says. A panic is a failure,
+    /// and goes on unwinding.
     ///
     /// The breaker is asked when the returned future is first polled. **Dropping** that future gives
     /// a probe's place back and counts as no outcome (see [`Caller::slow_after`] for calls that had
@@ -92,7 +93,7 @@ pub trait CallExt {
     ///
     /// As [`call`](Self::call).
     #[inline]
-    fn call_async<T, E, F>(&self, call: F) -> impl Future<Output = Result<T, CallError<E>>>
+    fn call_async<T, E: 'static, F>(&self, call: F) -> impl Future<Output = Result<T, CallError<E>>>
     where
         F: Future<Output = Result<T, E>>,
     {

@@ -7,6 +7,7 @@ use crate::call::held::{Stage, end_without_answer};
 use crate::call::limits::Limits;
 use crate::call::probing;
 use crate::error::CallError;
+use crate::identity::{Identity, judge_error};
 
 /// A permit while code runs that may panic. It stands beside the values that it holds, which the code after it
 /// uses: so they need not lie in memory.
@@ -75,7 +76,7 @@ fn run_watched<W: Window, C: Clock, O: Observer, T>(
 
 /// A call through a breaker that has nothing to count, unless it fails.
 #[inline(always)]
-pub(crate) fn call_calmly<W: Window, C: Clock, O: Observer, T, E>(
+pub(crate) fn call_calmly<W: Window, C: Clock, O: Observer, T, E: 'static>(
     breaker: &Breaker<W, C, O>,
     calm: Calm,
     call: impl FnOnce() -> Result<T, E>,
@@ -89,7 +90,8 @@ pub(crate) fn call_calmly<W: Window, C: Clock, O: Observer, T, E>(
             Ok(answer)
         }
         Err(error) => {
-            breaker.record(token, Outcome::Failure);
+            let (outcome, error) = judge(breaker, token, || judge_error(Identity::of(breaker), error));
+            breaker.record(token, outcome);
             Err(CallError::Failed(error))
         }
     }

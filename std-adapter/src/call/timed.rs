@@ -12,6 +12,7 @@ use crate::call::caller::Caller;
 use crate::call::classifier::{ByResult, Classifier};
 use crate::call::guarded::Guarded;
 use crate::error::CallError;
+use crate::identity::Identity;
 
 /// Makes asynchronous calls through a breaker that end when their time is over: see
 /// [`Caller::timeout`].
@@ -20,6 +21,12 @@ use crate::error::CallError;
 pub struct Timed<'a, W: Window, C, O, K = ByResult> {
     caller: Caller<'a, W, C, O, K>,
     limit: Duration,
+}
+
+impl<W: Window, C, O, K: Clone> Clone for Timed<'_, W, C, O, K> {
+    fn clone(&self) -> Self {
+        Self { caller: self.caller.clone(), limit: self.limit }
+    }
 }
 
 impl<'a, W: Window, C, O, K> Timed<'a, W, C, O, K> {
@@ -59,6 +66,20 @@ impl<T, E, K: Classifier<T, E>> Classifier<Result<T, E>, Elapsed> for InTime<'_,
         match result {
             Ok(result) => self.0.classify(result),
             Err(_) => Outcome::Failure,
+        }
+    }
+
+    fn judge(
+        &self,
+        identity: impl FnOnce() -> Option<&'static Identity>,
+        result: Result<Result<T, E>, Elapsed>,
+    ) -> (Outcome, Result<Result<T, E>, Elapsed>) {
+        match result {
+            Ok(result) => {
+                let (outcome, result) = self.0.judge(identity, result);
+                (outcome, Ok(result))
+            }
+            Err(elapsed) => (Outcome::Failure, Err(elapsed)),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Collects what a shared breaker is made from.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use nanobreaker_core::window::AnyWindow;
 use nanobreaker_core::{
-    Clock, Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, Transition, WindowSettings,
+    Clock, Config, ConfigBuilder, ConfigError, CusumSettings, Outcome, Rate, Settings, Transition,
+    WindowSettings,
 };
 use nanobreaker_settings::{DEFAULT, WORDS, millis, with_dependent_defaults};
 #[cfg(feature = "settings")]
@@ -22,6 +24,7 @@ use crate::check::{Check, Checked};
 use crate::fleet::message::LONGEST_NAME;
 #[cfg(feature = "fleet")]
 use crate::fleet::{Fleet, Membership};
+use crate::identity::{ErrorClassifier, erased};
 
 /// Collects the settings of a [`SharedBreaker`]; [`build`](Self::build) checks them.
 ///
@@ -39,12 +42,14 @@ use crate::fleet::{Fleet, Membership};
 ///
 /// Each holds whatever else is set. They were chosen by what they cost over 108 simulated days of traffic
 /// and trouble, beside the defaults of other breakers (`benches/DETECTION.md` in the repository).
+#[derive(Clone)]
 #[must_use = "call build() to get the breaker"]
 pub struct SharedBreakerBuilder {
     name: Arc<str>,
     clock: Source,
     settings: Settings,
     listeners: Vec<Listener>,
+    classifiers: Vec<ErrorClassifier>,
     #[cfg(feature = "check")]
     check: Option<Check>,
     #[cfg(feature = "fleet")]
@@ -61,6 +66,7 @@ impl SharedBreakerBuilder {
             clock: Source::Coarse,
             settings: DEFAULT,
             listeners: Vec::new(),
+            classifiers: Vec::new(),
             #[cfg(feature = "check")]
             check: None,
             #[cfg(feature = "fleet")]
@@ -219,7 +225,39 @@ impl SharedBreakerBuilder {
     /// A listener may call the breaker again. A panic of a listener ends there: the panic hook reports
     /// it, the others are told, and the call goes on.
     pub fn on_transition(mut self, listener: impl Fn(&Transition) + Send + Sync + 'static) -> Self {
-        self.listeners.push(Box::new(listener));
+        self.listeners.push(Arc::new(listener));
+        self
+    }
+
+    /// Judges calls that end with an error of type `E` by what `classifier` makes of it, wherever a call or a
+    /// layer has no [classifier](crate::Caller::classify) of its own; there all other errors are failures. Said
+    /// for each type of errors; of two for the same type the later holds.
+    ///
+    /// Layers for HTTP and gRPC ask it about their service's errors, and judge answers by their statuses;
+    /// reqwest's middleware judges all by itself. A classifier that panics leaves the call without outcome.
+    ///
+    /// ```
+    /// use nanobreaker::{CallExt, Outcome, SharedBreaker, classify};
+    /// use std::io::{Error, ErrorKind};
+    ///
+    /// let share = SharedBreaker::builder().consecutive(1).classify(classify::io).build()?;
+    /// let _ = share.call(|| std::fs::read("no such file"));
+    /// assert!(share.allow().is_ok());
+    ///
+    /// let mail = SharedBreaker::builder().consecutive(1).classify(|result: &Result<_, Error>| match result {
+    ///     Err(error) if error.kind() == ErrorKind::InvalidData => Outcome::Ignored,
+    ///     _ => Outcome::Failure,
+    /// });
+    /// let mail = mail.build()?;
+    /// let _ = mail.call(|| Err::<(), _>(Error::from(ErrorKind::InvalidData)));
+    /// assert!(mail.allow().is_ok());
+    /// # Ok::<(), nanobreaker::ConfigError>(())
+    /// ```
+    pub fn classify<E: 'static>(
+        mut self,
+        classifier: impl Fn(&Result<Infallible, E>) -> Outcome + Send + Sync + 'static,
+    ) -> Self {
+        self.classifiers.push(erased(classifier));
         self
     }
 
@@ -345,7 +383,7 @@ impl SharedBreakerBuilder {
             membership.clone(),
         )?;
         let told = Told::new(self.listeners);
-        let life = Life::begin(self.name, settings, self.clock, told)?;
+        let life = Life::begin(self.name, settings, self.clock, told, self.classifiers)?;
         let breaker = SharedBreaker::new(life);
         if let Some(group) = &self.group {
             group.join(&breaker);
@@ -378,7 +416,7 @@ impl SharedBreakerBuilder {
             membership,
         ));
         let listener = Arc::clone(&checked);
-        self.listeners.push(Box::new(move |transition| listener.changed(transition)));
+        self.listeners.push(Arc::new(move |transition| listener.changed(transition)));
         Ok(Some(checked))
     }
 
@@ -394,7 +432,7 @@ impl SharedBreakerBuilder {
         }
         let membership = fleet.member();
         let listener = Arc::clone(&membership);
-        self.listeners.push(Box::new(move |transition| listener.changed(transition)));
+        self.listeners.push(Arc::new(move |transition| listener.changed(transition)));
         Ok(Some(membership))
     }
 }
@@ -406,6 +444,7 @@ impl fmt::Debug for SharedBreakerBuilder {
             .field("clock", &self.clock)
             .field("settings", &self.settings)
             .field("listeners", &self.listeners.len())
+            .field("classifiers", &self.classifiers.len())
             .finish_non_exhaustive()
     }
 }

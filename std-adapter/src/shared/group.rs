@@ -77,7 +77,7 @@ impl Group {
         });
         if is_new {
             let group: Weak<Inner> = Arc::downgrade(&self.0);
-            breaker.observer().add(Box::new(move |_| {
+            breaker.observer().add(Arc::new(move |_| {
                 if let Some(group) = group.upgrade() {
                     group.with(State::decide);
                 }

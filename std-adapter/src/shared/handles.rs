@@ -121,7 +121,7 @@ fn limits_of(breaker: &Guarded) -> Limits {
 
 /// Any call: kept out of the way of those through a breaker that has nothing to count.
 #[inline(never)]
-fn call_by_all_rules<T, E>(
+fn call_by_all_rules<T, E: 'static>(
     breaker: &Guarded,
     call: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, CallError<E>> {
@@ -143,7 +143,7 @@ macro_rules! calls {
             }
 
             #[inline(always)]
-            fn call<T, E>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
+            fn call<T, E: 'static>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
                 let breaker = &self.pinned().slot.breaker;
                 match breaker.calm() {
                     Some(calm) => call_calmly(breaker, calm, call),

@@ -13,17 +13,18 @@ use nanobreaker_core::{Observer, Transition};
 #[cfg(feature = "monitor")]
 use nanobreaker_core::{Outcome, Recorded, Rejected, Token};
 
-use crate::rejection::Nameplate;
+use crate::identity::{ErrorClassifier, Identity};
 #[cfg(feature = "monitor")]
 use crate::watch::{Meter, Watch};
 
-pub(super) type Listener = Box<dyn Fn(&Transition) + Send + Sync>;
+/// A listener that is told, whoever else is added meanwhile.
+pub(super) type Listener = Arc<dyn Fn(&Transition) + Send + Sync>;
 
 /// Those who want to be told of a breaker's transitions.
 ///
 /// Each is told, whatever the others do: a panic of one ends there, after the panic hook has reported it.
 pub struct Listeners {
-    plate: &'static Nameplate,
+    identity: &'static Identity,
     told: RwLock<Told>,
     /// Whether calls are counted. Beside the rest, since each call asks.
     #[cfg(feature = "monitor")]
@@ -33,13 +34,10 @@ pub struct Listeners {
     meter: OnceLock<Arc<Meter>>,
 }
 
-/// A listener that is told, whoever else is added meanwhile.
-type Heard = Arc<dyn Fn(&Transition) + Send + Sync>;
-
 /// Who is told in this life of the slot.
 #[derive(Clone, Default)]
 pub(super) struct Told {
-    listeners: Arc<[Heard]>,
+    listeners: Arc<[Listener]>,
     #[cfg(feature = "monitor")]
     watch: Option<Arc<Watch>>,
 }
@@ -47,7 +45,7 @@ pub(super) struct Told {
 impl Told {
     pub(super) fn new(listeners: Vec<Listener>) -> Self {
         Self {
-            listeners: listeners.into_iter().map(Arc::from).collect(),
+            listeners: listeners.into(),
             #[cfg(feature = "monitor")]
             watch: None,
         }
@@ -58,7 +56,7 @@ impl Listeners {
     /// Nobody, of a breaker without a name.
     pub(super) fn nobody() -> Self {
         Self {
-            plate: Nameplate::leaked(),
+            identity: Identity::leaked(),
             told: RwLock::default(),
             #[cfg(feature = "monitor")]
             counts: AtomicBool::new(false),
@@ -67,10 +65,10 @@ impl Listeners {
         }
     }
 
-    /// Puts others in place of those who were told; these are dropped, outside of the lock. `name` is the
-    /// breaker's from here on.
-    pub(super) fn replace(&self, told: Told, name: Arc<str>) {
-        self.plate.rename(name);
+    /// Puts others in place of those who were told; these are dropped, outside of the lock. The name and the
+    /// classifiers are the breaker's from here on.
+    pub(super) fn replace(&self, told: Told, name: Arc<str>, classifiers: Vec<ErrorClassifier>) {
+        quietly(|| self.identity.replace(name, classifiers));
         #[cfg(feature = "monitor")]
         // Relaxed: a call under way may be counted or not.
         self.counts.store(false, Ordering::Relaxed);
@@ -85,7 +83,7 @@ impl Listeners {
     pub(super) fn add(&self, listener: Listener) {
         let mut there = self.told.write().unwrap_or_else(PoisonError::into_inner);
         let before = there.listeners.iter().map(Arc::clone);
-        there.listeners = before.chain([Arc::from(listener)]).collect();
+        there.listeners = before.chain([listener]).collect();
     }
 
     fn told(&self) -> Told {
@@ -104,7 +102,7 @@ fn quietly(tell: impl FnOnce()) {
 
 impl Observer for Listeners {
     fn identity(&self) -> Option<&'static dyn Any> {
-        Some(self.plate)
+        Some(self.identity)
     }
 
     fn transition(&self, transition: &Transition) {

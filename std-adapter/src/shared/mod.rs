@@ -83,8 +83,8 @@ impl SharedBreaker {
         self.life.settings()
     }
 
-    /// Puts the settings of `builder` in place while calls go on, all at once; its clock, its name and
-    /// its listeners are not taken over. Phase, streak and the time left stay, the window starts empty,
+    /// Puts the settings of `builder` in place while calls go on, all at once; its clock, its name,
+    /// its listeners and its classifiers are not taken over. Phase, streak and the time left stay, the window starts empty,
     /// and outcomes of calls under way are stale: see [`Breaker::adjust`](crate::Breaker::adjust). Settings that are in place
     /// already change nothing. Of two threads that adjust at once one comes after the other.
     ///

@@ -19,6 +19,7 @@ use nanobreaker_settings::WORDS;
 
 use super::clock::{SharedClock, Source};
 use super::listeners::{Listeners, Told};
+use crate::identity::ErrorClassifier;
 use crate::stripes::ThreadLanes;
 
 /// The window of a [`SharedBreaker`](crate::SharedBreaker): any kind for failures, and maybe another for
@@ -70,6 +71,7 @@ impl Life {
         settings: Settings,
         source: Source,
         told: Told,
+        classifiers: Vec<ErrorClassifier>,
     ) -> Result<Self, ConfigError> {
         // Checked before a slot is taken.
         let window = Adjustable::with_lanes(&settings, ThreadLanes::for_settings(&settings))?;
@@ -88,7 +90,7 @@ impl Life {
         // Seeded by the operating system, once a process, and different for each breaker.
         let seed = RandomState::new().hash_one(std::ptr::from_ref(slot).addr());
         slot.breaker.seed(seed as u32);
-        slot.breaker.observer().replace(told, Arc::clone(&name));
+        slot.breaker.observer().replace(told, Arc::clone(&name), classifiers);
         Ok(Self { slot, name, settings: Mutex::new(settings) })
     }
 
@@ -123,7 +125,7 @@ impl Drop for Life {
     fn drop(&mut self) {
         let slot = self.slot;
         // In this order: nobody is told of the reset, and whatever the listeners hold goes now.
-        slot.breaker.observer().replace(Told::default(), Arc::from(""));
+        slot.breaker.observer().replace(Told::default(), Arc::from(""), Vec::new());
         // Release: see `Slot::version`.
         slot.version.fetch_add(1, Ordering::Release);
         slot.breaker.reset();

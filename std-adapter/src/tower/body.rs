@@ -1,5 +1,6 @@
 //! The body of a response whose call goes on until the body ends.
 
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use tower_http::classify::ClassifyEos;
 use nanobreaker_core::Outcome;
 
 use super::answer::CallTerms;
+use super::grpc::Ignored;
 use crate::call::{CallExt, Held, Silence};
 
 /// What the end of a body means.
@@ -20,8 +22,8 @@ pub(super) enum End<C> {
     Decided(Outcome),
     /// All went well.
     Fine,
-    /// What the trailers say. Where they must name a gRPC status, it is a failure that they don't.
-    ByTrailers { classifier: C, needs_status: bool },
+    /// What the trailers say. Those of gRPC must name a status: it is a failure where they don't.
+    ByTrailers { classifier: C, grpc: Option<Ignored> },
 }
 
 pub(super) fn has_grpc_status(headers: &HeaderMap) -> bool {
@@ -33,10 +35,15 @@ impl<C: ClassifyEos> End<C> {
         match self {
             Self::Decided(outcome) => outcome,
             Self::Fine => Outcome::Success,
-            Self::ByTrailers { classifier, needs_status } => {
+            Self::ByTrailers { grpc: Some(ignored), .. }
+                if trailers.is_some_and(|trailers| ignored.are_in(trailers)) =>
+            {
+                Outcome::Ignored
+            }
+            Self::ByTrailers { classifier, grpc } => {
                 let has_status = trailers.is_some_and(has_grpc_status);
                 match classifier.classify_eos(trailers) {
-                    Ok(()) if has_status || !needs_status => Outcome::Success,
+                    Ok(()) if has_status || grpc.is_none() => Outcome::Success,
                     _ => Outcome::Failure,
                 }
             }
@@ -67,6 +74,14 @@ pin_project! {
         silence: Silence,
         // Gone once the call has ended.
         under_way: Option<(Held<B>, End<C>, CallTerms)>,
+    }
+}
+
+impl<T: fmt::Debug, B: CallExt, C> fmt::Debug for GuardedBody<T, B, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_under_way = self.under_way.is_some();
+        let mut body = f.debug_struct("GuardedBody");
+        body.field("body", &self.body).field("is_under_way", &is_under_way).finish_non_exhaustive()
     }
 }
 

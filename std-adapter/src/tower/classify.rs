@@ -14,11 +14,12 @@ use nanobreaker_core::Outcome;
 
 use super::answer::{CallTerms, Terms, is_rejection};
 use super::body::{End, GuardedBody, has_grpc_status};
-use super::grpc::grpc_failures;
+use super::grpc::{Ignored, grpc_failures};
 use super::head::ByHead;
-use super::judge::{Reclassify, sealed::Sealed};
+use super::judge::{Reclassify, identity, sealed::Sealed};
 use super::{BreakerLayer, Judge, JudgeCall};
 use crate::call::{CallExt, Held};
+use crate::identity::judge_error;
 
 impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
     /// A layer for gRPC services, servers and clients: the [statuses](grpc_failures) of a service
@@ -31,7 +32,7 @@ impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
     /// ignored, and [`Counted`](crate::Counted) requests count once.
     pub fn grpc(breaker: B) -> Self {
         let mut layer = BreakerLayer::new(breaker).classify_http(SharedClassifier::new(grpc_failures()));
-        layer.judge.is_grpc = true;
+        layer.judge.grpc = Some(Ignored::default());
         layer
     }
 }
@@ -41,7 +42,8 @@ impl<B, J> BreakerLayer<B, J> {
     ///
     /// One that needs the end of the stream gets it; one that is content with the head is asked for
     /// that, and the body is judged too only after [`until_body_ends`](BreakerLayer::until_body_ends).
-    /// Errors of the service and of the body are failures, and so is a 5xx where the classifier finds
+    /// Errors of the body are failures and so are those of the service, unless the breaker has a
+    /// [classifier of its own](crate::SharedBreakerBuilder::classify) for them; and so is a 5xx where the classifier finds
     /// nothing in the head: a proxy that answers for a gRPC service sends no gRPC status.
     ///
     /// ```
@@ -55,16 +57,17 @@ impl<B, J> BreakerLayer<B, J> {
     /// # Ok::<(), nanobreaker::ConfigError>(())
     /// ```
     pub fn classify_http<M: MakeClassifier>(self, classifier: M) -> BreakerLayer<B, ByHttp<M>> {
-        let judge = ByHttp { classifier, until_body_ends: false, terms: Terms::USUAL, is_grpc: false };
+        let judge = ByHttp { classifier, until_body_ends: false, terms: Terms::USUAL, grpc: None };
         BreakerLayer { breaker: self.breaker, judge }
     }
 }
 
 #[cfg(feature = "settings")]
 impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
-    /// The same layer with other codes that are failures.
-    pub(super) fn grpc_failures(mut self, failures: GrpcErrorsAsFailures) -> Self {
+    /// The same layer with other codes that are failures, and some that are ignored.
+    pub(super) fn grpc_codes(mut self, failures: GrpcErrorsAsFailures, ignored: Ignored) -> Self {
         self.judge.classifier = SharedClassifier::new(failures);
+        self.judge.grpc = Some(ignored);
         self
     }
 }
@@ -97,7 +100,8 @@ pub struct ByHttp<M> {
     classifier: M,
     until_body_ends: bool,
     terms: Terms,
-    is_grpc: bool,
+    /// For gRPC: codes that are ignored.
+    grpc: Option<Ignored>,
 }
 
 /// Judges one HTTP call by a classifier of tower-http's kind.
@@ -106,7 +110,8 @@ pub struct HttpCall<C> {
     classifier: C,
     until_body_ends: bool,
     terms: CallTerms,
-    is_grpc: bool,
+    /// For gRPC: codes that are ignored.
+    grpc: Option<Ignored>,
 }
 
 impl<M> Sealed for ByHttp<M> {}
@@ -128,7 +133,7 @@ impl<M: MakeClassifier, T> Judge<Request<T>> for ByHttp<M> {
             classifier: self.classifier.make_classifier(request),
             until_body_ends: self.until_body_ends,
             terms: self.terms.of(request),
-            is_grpc: self.is_grpc,
+            grpc: self.grpc,
         }
     }
 }
@@ -145,20 +150,22 @@ fn is_of_grpc<T>(response: &Response<T>) -> bool {
 fn end_by_head<C: ClassifyResponse, T>(
     classifier: C,
     until_body_ends: bool,
-    is_grpc: bool,
+    grpc: Option<Ignored>,
     response: &Response<T>,
 ) -> End<C::ClassifyEos> {
     if is_rejection(response) {
         return End::Decided(Outcome::Ignored);
     }
-    if is_grpc && !is_of_grpc(response) {
-        return End::Decided(Outcome::Failure);
+    match grpc {
+        Some(_) if !is_of_grpc(response) => return End::Decided(Outcome::Failure),
+        Some(ignored) if ignored.are_in(response.headers()) => return End::Decided(Outcome::Ignored),
+        _ => {}
     }
     match classifier.classify_response(response) {
         ClassifiedResponse::Ready(Ok(())) if until_body_ends => End::Fine,
         ClassifiedResponse::Ready(Ok(())) => End::Decided(Outcome::Success),
         ClassifiedResponse::RequiresEos(classifier) if !response.status().is_server_error() => {
-            End::ByTrailers { classifier, needs_status: is_grpc }
+            End::ByTrailers { classifier, grpc }
         }
         _ => End::Decided(Outcome::Failure),
     }
@@ -168,6 +175,7 @@ impl<C, T, E> JudgeCall<Response<T>, E> for HttpCall<C>
 where
     C: ClassifyResponse,
     T: Body,
+    E: 'static,
 {
     type Judged<B: CallExt> = Response<GuardedBody<T, B, C::ClassifyEos>>;
 
@@ -176,10 +184,16 @@ where
         held: &mut Option<Held<B>>,
         result: Result<Response<T>, E>,
     ) -> Result<Self::Judged<B>, E> {
-        let Self { classifier, until_body_ends, terms, is_grpc } = self;
-        let end = match &result {
-            Ok(response) => end_by_head(classifier, until_body_ends, is_grpc, response),
-            Err(_) => End::Decided(Outcome::Failure),
+        let Self { classifier, until_body_ends, terms, grpc } = self;
+        let (end, result) = match result {
+            Ok(response) => {
+                let end = end_by_head(classifier, until_body_ends, grpc, &response);
+                (end, Ok(response))
+            }
+            Err(error) => {
+                let (outcome, error) = judge_error(identity(held), error);
+                (End::Decided(outcome), Err(error))
+            }
         };
         terms.hand_over(held, result, end)
     }

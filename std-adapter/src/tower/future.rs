@@ -1,5 +1,6 @@
 //! The future of a call through a service's breaker.
 
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -29,6 +30,14 @@ pin_project! {
         // Beside the call, not in its place: what lies in one place with something of another shape is moved
         // in pieces. In a box, since hardly ever it is there.
         rejection: Option<Box<Rejection>>,
+    }
+}
+
+impl<F, B: CallExt, J> fmt::Debug for BreakerFuture<F, B, J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut future = f.debug_struct("BreakerFuture");
+        future.field("is_under_way", &self.held.is_some()).field("rejection", &self.rejection);
+        future.finish_non_exhaustive()
     }
 }
 

@@ -4,7 +4,7 @@
 #[cfg(feature = "tokio")]
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use http_body::Body;
 use tower_http::classify::NeverClassifyEos;
 
@@ -12,26 +12,41 @@ use nanobreaker_core::Outcome;
 
 use super::answer::{CallTerms, Terms, is_rejection};
 use super::body::{End, GuardedBody};
-use super::judge::{Reclassify, sealed::Sealed};
+use super::judge::{self, Reclassify, sealed::Sealed};
 use super::{BreakerLayer, ByClassifier, Judge, JudgeCall};
 use crate::call::{CallExt, Classifier, Held};
+use crate::identity::{self, Identity};
 
-/// A response with a 5xx status is a failure, as is an error; any other response is a success.
+/// A response with a 5xx status is a failure, and any other a success. An error is a failure, unless the breaker
+/// has a [classifier of its own](crate::SharedBreakerBuilder::classify) for such errors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerErrors;
 
-impl<T, E> Classifier<Response<T>, E> for ServerErrors {
+impl ServerErrors {
+    /// What a status says.
+    pub(super) fn by_status(self, status: StatusCode) -> Outcome {
+        if status.is_server_error() { Outcome::Failure } else { Outcome::Success }
+    }
+}
+
+impl<T, E: 'static> Classifier<Response<T>, E> for ServerErrors {
     #[inline]
     fn classify(&self, result: &Result<Response<T>, E>) -> Outcome {
-        match result {
-            Ok(response) if !response.status().is_server_error() => Outcome::Success,
-            _ => Outcome::Failure,
-        }
+        result.as_ref().map_or(Outcome::Failure, |response| self.by_status(response.status()))
+    }
+
+    #[inline]
+    fn judge(
+        &self,
+        identity: impl FnOnce() -> Option<&'static Identity>,
+        result: Result<Response<T>, E>,
+    ) -> (Outcome, Result<Response<T>, E>) {
+        identity::judge(identity, result, |response| self.by_status(response.status()))
     }
 }
 
 impl<B> BreakerLayer<B, ByHead<ServerErrors>> {
-    /// A layer for HTTP services: 5xx and errors are failures, judged when the response's head is
+    /// A layer for HTTP services: 5xx and [errors](ServerErrors) are failures, judged when the response's head is
     /// there. The response stays as it is.
     ///
     /// * A 429 or 5xx that says `Retry-After`, in seconds or as a date, opens the breaker for that long, at
@@ -184,13 +199,18 @@ impl<K: Clone, T> Judge<Request<T>> for UntilBodyEnds<K, true> {
 }
 
 impl<K> HeadCall<K> {
-    fn outcome<T, E>(&self, result: &Result<Response<T>, E>) -> Outcome
+    #[inline]
+    fn judge<B: CallExt, T, E>(
+        &self,
+        held: &Option<Held<B>>,
+        result: Result<Response<T>, E>,
+    ) -> (Outcome, Result<Response<T>, E>)
     where
         K: Classifier<Response<T>, E>,
     {
         match result {
-            Ok(response) if is_rejection(response) => Outcome::Ignored,
-            result => self.classifier.classify(result),
+            Ok(response) if is_rejection(&response) => (Outcome::Ignored, Ok(response)),
+            result => self.classifier.judge(|| judge::identity(held), result),
         }
     }
 }
@@ -204,7 +224,7 @@ impl<K: Classifier<Response<T>, E>, T, E> JudgeCall<Response<T>, E> for HeadCall
         held: &mut Option<Held<B>>,
         result: Result<Response<T>, E>,
     ) -> Result<Response<T>, E> {
-        let outcome = self.outcome(&result);
+        let (outcome, result) = self.judge(held, result);
         self.terms.judge_head(held, result.as_ref().ok(), outcome);
         result
     }
@@ -222,7 +242,8 @@ where
         held: &mut Option<Held<B>>,
         result: Result<Response<T>, E>,
     ) -> Result<Self::Judged<B>, E> {
-        let end = match self.0.outcome(&result) {
+        let (outcome, result) = self.0.judge(held, result);
+        let end = match outcome {
             Outcome::Success => End::Fine,
             outcome => End::Decided(outcome),
         };

@@ -3,6 +3,7 @@
 use nanobreaker_core::Outcome;
 
 use crate::call::{ByResult, CallExt, Classifier, Held};
+use crate::identity::Identity;
 
 /// Judges the calls of a service. Chosen with [`BreakerLayer`](super::BreakerLayer)'s methods;
 /// implemented by this crate only.
@@ -75,7 +76,7 @@ impl<K: Classifier<Response, Error>, Response, Error> JudgeCall<Response, Error>
         held: &mut Option<Held<B>>,
         result: Result<Response, Error>,
     ) -> Result<Response, Error> {
-        let outcome = self.0.classify(&result);
+        let (outcome, result) = self.0.judge(|| identity(held), result);
         if let Some(under_way) = held {
             // In place: it would have to be moved to be taken out.
             under_way.spend(outcome);
@@ -83,6 +84,12 @@ impl<K: Classifier<Response, Error>, Response, Error> JudgeCall<Response, Error>
         *held = None;
         result
     }
+}
+
+/// That of the breaker whose call this is.
+#[inline]
+pub(super) fn identity<B: CallExt>(held: &Option<Held<B>>) -> Option<&'static Identity> {
+    held.as_ref().and_then(|held| Identity::of(held.breaker()))
 }
 
 /// Judges by another judge, but for errors that are no calls of the dependency's; made by

@@ -1,6 +1,6 @@
 //! Judges HTTP and gRPC calls by the statuses that a file names.
 
-use http::Response;
+use http::{Response, StatusCode};
 use tower_http::classify::{GrpcErrorsAsFailures, SharedClassifier};
 
 use nanobreaker_core::Outcome;
@@ -8,21 +8,31 @@ use nanobreaker_settings::Statuses;
 use nanobreaker_settings::grpc::FAILURES;
 
 use super::answer::Terms;
-use super::grpc::failing;
+use super::grpc::{Ignored, failing};
 use super::{BreakerLayer, ByHead, ByHttp, ServerErrors};
 use crate::call::Classifier;
+use crate::identity::{self, Identity};
 
 /// A status that the settings name is what they say; where they name no failures of HTTP, 5xx are
-/// failures. Errors are failures.
-impl<T, E> Classifier<Response<T>, E> for Statuses {
+/// failures. Errors are judged as by [`ServerErrors`].
+impl<T, E: 'static> Classifier<Response<T>, E> for Statuses {
     #[inline]
     fn classify(&self, result: &Result<Response<T>, E>) -> Outcome {
-        let usual = ServerErrors.classify(result);
-        match result {
-            Ok(response) => self.of_http(response.status().as_u16(), usual),
-            Err(_) => usual,
-        }
+        result.as_ref().map_or(Outcome::Failure, |response| by_status(self, response.status()))
     }
+
+    #[inline]
+    fn judge(
+        &self,
+        identity: impl FnOnce() -> Option<&'static Identity>,
+        result: Result<Response<T>, E>,
+    ) -> (Outcome, Result<Response<T>, E>) {
+        identity::judge(identity, result, |response| by_status(self, response.status()))
+    }
+}
+
+fn by_status(statuses: &Statuses, status: StatusCode) -> Outcome {
+    statuses.of_http(status.as_u16(), ServerErrors.by_status(status))
 }
 
 impl<B> BreakerLayer<B, ByHead<Statuses>> {
@@ -44,9 +54,10 @@ impl<B> BreakerLayer<B, ByHead<Statuses>> {
 
 impl<B> BreakerLayer<B, ByHttp<SharedClassifier<GrpcErrorsAsFailures>>> {
     /// A layer for gRPC services, as [`grpc`](Self::grpc) is, whose failures are the codes that the
-    /// settings of a file name. A code that is ignored counts as an answer: a success.
+    /// settings of a file name, and which ignores what they ignore.
     pub fn grpc_by(breaker: B, statuses: &Statuses) -> Self {
-        Self::grpc(breaker).grpc_failures(failures(statuses))
+        let ignored = Ignored::codes(|code| statuses.of_grpc(code, Outcome::Success) == Outcome::Ignored);
+        Self::grpc(breaker).grpc_codes(failures(statuses), ignored)
     }
 }
 

@@ -139,6 +139,31 @@ async fn answers_to_wrong_requests_do_not_trip_it() {
 }
 
 #[tokio::test]
+async fn codes_that_a_file_ignores_leave_the_probe_to_another_call() {
+    let file: nanobreaker::PartialSettings =
+        toml::from_str("failure_status = ['UNAVAILABLE']\nignore_status = ['NOT_FOUND']").unwrap();
+    let (breaker, service) = (probing(), Scripted::new(Code::NotFound));
+    let layer = BreakerLayer::grpc_by(breaker.clone(), &file.statuses());
+    let mut client = HealthClient::new(tower::Layer::layer(&layer, channel_to!(service.clone())));
+    for _ in 0..3 {
+        assert_eq!(client.check(request()).await.unwrap_err().code(), Code::NotFound);
+        let snapshot = breaker.snapshot();
+        assert_eq!((snapshot.phase, snapshot.in_flight, snapshot.succeeded), (Phase::HalfOpen, 0, 0));
+    }
+    // In trailers, after a message that began well.
+    breaker.reset();
+    let mut messages = client.watch(request()).await.unwrap().into_inner();
+    messages.next().await.unwrap().unwrap();
+    assert_eq!(messages.next().await.unwrap().unwrap_err().code(), Code::NotFound);
+    assert_eq!(phase(&breaker), Phase::Closed);
+    service.set(Code::InvalidArgument);
+    assert_eq!(client.check(request()).await.unwrap_err().code(), Code::InvalidArgument);
+    service.set(Code::Unavailable);
+    client.check(request()).await.unwrap_err();
+    assert_eq!(phase(&breaker), Phase::Open);
+}
+
+#[tokio::test]
 async fn a_probes_stream_is_judged_by_its_first_message_and_then_by_its_trailers() {
     for (code, then) in [(Code::Unavailable, Phase::Open), (Code::NotFound, Phase::Closed)] {
         let breaker = probing();

@@ -1,11 +1,4 @@
-//! What the results of calls say about a dependency's health, for errors that many have. Each is a classifier
-//! for [`Caller::classify`](crate::Caller::classify) and for a layer's.
-//!
-//! | function | of |
-//! | -------- | -- |
-//! | [`io`] | the standard library's errors of input and output |
-//! | `reqwest::classify` | reqwest's responses and errors (feature `reqwest`) |
-//! | `tonic::classify` | gRPC's statuses (feature `tonic`) |
+//! Of the standard library's errors of input and output.
 
 use std::io::{Error, ErrorKind};
 
