@@ -120,8 +120,6 @@ pub use call::Timed;
 pub use call::{ByResult, CallExt, Caller, Classifier, Handle};
 #[cfg(feature = "check")]
 pub use check::{Check, CheckError};
-#[cfg(all(feature = "check", feature = "settings"))]
-pub use check::{CheckSettings, Then};
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;
 pub use clock::{CoarseClock, TimerClock, WallClock};
@@ -133,7 +131,8 @@ pub use nanobreaker_core::*;
 pub use nanobreaker_settings::Percentile;
 #[cfg(feature = "settings")]
 pub use nanobreaker_settings::{
-    PartialSettings, PartialWindow, SettingsError, StatusSet, Statuses, WindowKind,
+    CheckSettings, FleetSettings, PartialSettings, PartialWindow, SettingsError, StatusSet, Statuses, Then,
+    WindowKind,
 };
 #[cfg(feature = "registry")]
 pub use registry::{Registry, RegistryBuilder};

@@ -6,11 +6,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error};
 
+use crate::check::CheckSettings;
 use crate::error::SettingsError;
-use crate::nearest::nearest;
+use crate::fleet::FleetSettings;
 use crate::table::PartialSettings;
+use crate::written::{Entry, TABLES, Written};
 
 /// The settings of many breakers, checked.
 ///
@@ -25,14 +27,25 @@ use crate::table::PartialSettings;
 /// [breakers.payments]         # over both, for the breaker of this name
 /// profile = "patient"
 /// max_probes = 3
+/// check = { http = "http://payments.internal/health", every = "1s" }
+///
+/// [breakers.search]
+/// fleet = false               # finds out for itself
+///
+/// [fleet]                     # with whom all the others share what they find out
+/// group = "checkout"
+/// url = "rediss://cache.internal"
 /// ```
 ///
-/// Each table takes the keys of [`PartialSettings`]; a breaker that isn't named has the defaults.
+/// The tables of breakers, the profiles and the defaults take the keys of [`PartialSettings`], a table `check`
+/// with those of [`CheckSettings`], and `fleet`, which keeps a breaker out of the fleet where it is `false`. A
+/// breaker that isn't named has the defaults. `[fleet]` takes the keys of [`FleetSettings`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalog {
-    defaults: PartialSettings,
-    profiles: BTreeMap<String, PartialSettings>,
-    breakers: BTreeMap<String, PartialSettings>,
+    defaults: Entry,
+    profiles: BTreeMap<String, Entry>,
+    breakers: BTreeMap<String, Entry>,
+    fleet: Option<FleetSettings>,
 }
 
 /// What is wrong with a catalogue that could be read.
@@ -49,6 +62,11 @@ pub enum CatalogError {
         /// Those that there are.
         known: Vec<String>,
     },
+    /// A breaker is to be in a fleet, and there is none.
+    NoFleet {
+        /// The breaker's table.
+        table: String,
+    },
 }
 
 impl fmt::Display for CatalogError {
@@ -63,6 +81,7 @@ impl fmt::Display for CatalogError {
                     write!(f, "must be one of: {}", known.join(", "))
                 }
             }
+            Self::NoFleet { table } => write!(f, "{table}.fleet is true, but there is no table [fleet]"),
         }
     }
 }
@@ -70,15 +89,34 @@ impl fmt::Display for CatalogError {
 impl core::error::Error for CatalogError {}
 
 impl Catalog {
+    /// The tables that a catalogue may have.
+    pub const TABLES: [&str; 4] = TABLES;
+
     /// The settings of the breaker called `name`: its own, over those of its profile, over the
     /// defaults.
     pub fn settings(&self, name: &str) -> PartialSettings {
-        self.breakers.get(name).copied().unwrap_or(self.defaults)
+        self.entry(name).settings
+    }
+
+    /// The check of the breaker called `name`, likewise; `None` where nobody says whom to ask.
+    pub fn check(&self, name: &str) -> Option<&CheckSettings> {
+        Some(&self.entry(name).check).filter(|check| check.names_asked())
+    }
+
+    /// Whether the breaker called `name` is in the fleet, as all are where there is one, unless they say
+    /// otherwise.
+    pub fn is_in_fleet(&self, name: &str) -> bool {
+        self.fleet.is_some() && self.entry(name).in_fleet != Some(false)
+    }
+
+    /// The fleet, if there is one.
+    pub fn fleet(&self) -> Option<&FleetSettings> {
+        self.fleet.as_ref()
     }
 
     /// The settings of a profile, over the defaults; `None` if there is none of this name.
     pub fn profile(&self, name: &str) -> Option<PartialSettings> {
-        self.profiles.get(name).copied()
+        self.profiles.get(name).map(|entry| entry.settings)
     }
 
     /// The names of the breakers that have settings of their own, in alphabetical order.
@@ -86,118 +124,62 @@ impl Catalog {
         self.breakers.keys().map(String::as_str)
     }
 
+    /// Each check that says whom to ask, with the table where that is written.
+    pub fn checks(&self) -> impl Iterator<Item = (String, &CheckSettings)> {
+        let profiles = self.profiles.iter().map(|(name, entry)| (format!("profiles.{name}"), entry));
+        let breakers = self.breakers.iter().map(|(name, entry)| (format!("breakers.{name}"), entry));
+        let all = [(String::from("defaults"), &self.defaults)].into_iter().chain(profiles).chain(breakers);
+        all.map(|(table, entry)| (table, &entry.check)).filter(|(_, check)| check.names_asked())
+    }
+
+    fn entry(&self, name: &str) -> &Entry {
+        self.breakers.get(name).unwrap_or(&self.defaults)
+    }
+
     fn checked(written: Written) -> Result<Self, CatalogError> {
-        let defaults = written.defaults;
-        checked(defaults, "defaults")?;
-        let mut catalog = Self { defaults, ..Self::default() };
-        for (name, settings) in written.profiles {
-            let settings = checked(settings.or(defaults), &format!("profiles.{name}"))?;
-            catalog.profiles.insert(name, settings);
+        let fleet = written.fleet.map(FleetSettings::checked).transpose().map_err(CatalogError::Setting)?;
+        let mut catalog = Self { fleet, ..Self::default() };
+        catalog.defaults = catalog.lay(written.defaults, &Entry::default(), "defaults")?;
+        for (name, own) in written.profiles {
+            let entry = catalog.lay(own, &catalog.defaults, &format!("profiles.{name}"))?;
+            catalog.profiles.insert(name, entry);
         }
-        for (name, own) in written.breakers {
+        for (name, mut own) in written.breakers {
             let table = format!("breakers.{name}");
-            let base = catalog.base(own.profile, &table)?;
-            catalog.breakers.insert(name, checked(own.settings.or(base), &table)?);
+            let base = catalog.base(own.profile.take(), &table)?;
+            let entry = catalog.lay(own, base, &table)?;
+            catalog.breakers.insert(name, entry);
         }
         Ok(catalog)
     }
 
     /// What a breaker's own settings lie over.
-    fn base(&self, profile: Option<String>, table: &str) -> Result<PartialSettings, CatalogError> {
+    fn base(&self, profile: Option<String>, table: &str) -> Result<&Entry, CatalogError> {
         let Some(profile) = profile else {
-            return Ok(self.defaults);
+            return Ok(&self.defaults);
         };
-        let unknown = |profile| CatalogError::UnknownProfile {
+        self.profiles.get(&profile).ok_or_else(|| CatalogError::UnknownProfile {
             table: table.into(),
             profile,
             known: self.profiles.keys().cloned().collect(),
-        };
-        self.profile(&profile).ok_or_else(|| unknown(profile))
+        })
     }
-}
 
-fn checked(settings: PartialSettings, table: &str) -> Result<PartialSettings, CatalogError> {
-    match settings.complete() {
-        Ok(_) => Ok(settings),
-        Err(error) => Err(CatalogError::Setting(error.under(table))),
-    }
-}
-
-/// A catalogue as it is written.
-#[derive(Default)]
-struct Written {
-    defaults: PartialSettings,
-    profiles: BTreeMap<String, PartialSettings>,
-    breakers: BTreeMap<String, Named>,
-}
-
-/// Settings that may name a profile which they lie over.
-struct Named {
-    profile: Option<String>,
-    settings: PartialSettings,
-}
-
-impl<'de> Deserialize<'de> for Named {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Keys;
-        impl<'de> Visitor<'de> for Keys {
-            type Value = Named;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table of settings")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Named, A::Error> {
-                let mut profile = None;
-                let settings = PartialSettings::read(map, |key, map| {
-                    let is_profile = key == "profile";
-                    if is_profile {
-                        profile = map.next_value()?;
-                    }
-                    Ok(is_profile)
-                })?;
-                Ok(Named { profile, settings })
-            }
+    /// What a table says over what it lies on, checked.
+    fn lay(&self, own: Entry, base: &Entry, table: &str) -> Result<Entry, CatalogError> {
+        if own.in_fleet == Some(true) && self.fleet.is_none() {
+            return Err(CatalogError::NoFleet { table: table.into() });
         }
-        deserializer.deserialize_map(Keys)
+        // Others may say how often only.
+        let must_ask = table.starts_with("breakers.") && !own.check.is_empty();
+        let entry = own.over(base);
+        let checked = entry.checked(must_ask);
+        checked.map_err(|error| CatalogError::Setting(error.under(table)))
     }
 }
-
-const TABLES: [&str; 3] = ["defaults", "profiles", "breakers"];
 
 impl<'de> Deserialize<'de> for Catalog {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Tables;
-        impl<'de> Visitor<'de> for Tables {
-            type Value = Catalog;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the tables defaults, profiles and breakers")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Catalog, A::Error> {
-                let mut written = Written::default();
-                while let Some(table) = map.next_key::<String>()? {
-                    match table.as_str() {
-                        "defaults" => written.defaults = or_empty(&mut map)?,
-                        "profiles" => written.profiles = or_empty(&mut map)?,
-                        "breakers" => written.breakers = or_empty(&mut map)?,
-                        _ => return Err(A::Error::custom(no_table(&table))),
-                    }
-                }
-                Catalog::checked(written).map_err(A::Error::custom)
-            }
-        }
-        deserializer.deserialize_map(Tables)
+        Self::checked(Written::deserialize(deserializer)?).map_err(Error::custom)
     }
-}
-
-/// A table, or an empty one where nothing is written.
-fn or_empty<'de, T: Deserialize<'de> + Default, A: MapAccess<'de>>(map: &mut A) -> Result<T, A::Error> {
-    Ok(map.next_value::<Option<T>>()?.unwrap_or_default())
-}
-
-fn no_table(written: &str) -> SettingsError {
-    let nearest = nearest(written, TABLES).map(String::from);
-    SettingsError::unknown(written, nearest, TABLES.join(", "))
 }

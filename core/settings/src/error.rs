@@ -7,7 +7,8 @@ use core::fmt;
 
 use nanobreaker_core::ConfigError;
 
-use crate::table::{Key, PartialWindow};
+use crate::keys::Key;
+use crate::table::PartialWindow;
 use crate::value::{humane, percent};
 use crate::window::WindowKind;
 

@@ -2,6 +2,7 @@
 //!
 //! * [`PartialSettings`]: the settings of one breaker as they are written, with [the keys](PartialSettings#keys).
 //! * [`Catalog`]: the settings of many breakers, with defaults and profiles.
+//! * [`CheckSettings`], [`FleetSettings`]: the checks and the fleet of a catalogue.
 //! * [`SettingsError`]: names the key, its value and what is allowed.
 //!
 //! [`PartialSettings::complete`] makes the plain [`Settings`] of nanobreaker-core of them.
@@ -23,10 +24,16 @@ extern crate alloc;
 #[cfg(feature = "files")]
 mod catalog;
 #[cfg(feature = "files")]
+mod check;
+#[cfg(feature = "files")]
 mod complete;
 #[cfg(feature = "files")]
 mod error;
+#[cfg(feature = "files")]
+mod fleet;
 pub mod grpc;
+#[cfg(feature = "files")]
+mod keys;
 mod nearest;
 mod percentile;
 #[cfg(feature = "files")]
@@ -34,15 +41,23 @@ mod statuses;
 #[cfg(feature = "files")]
 mod table;
 #[cfg(feature = "files")]
+mod then;
+#[cfg(feature = "files")]
 mod value;
 #[cfg(feature = "files")]
 mod window;
+#[cfg(feature = "files")]
+mod written;
 
 #[cfg(feature = "files")]
 pub use catalog::{Catalog, CatalogError};
 #[cfg(feature = "files")]
+pub use check::{Asked, CheckSettings};
+#[cfg(feature = "files")]
 pub use error::SettingsError;
-use nanobreaker_core::Config;
+#[cfg(feature = "files")]
+pub use fleet::{FleetSettings, Place};
+use nanobreaker_core::{Config, ConfigError};
 pub use nanobreaker_core::{ConfigBuilder, CusumSettings, Rate, Settings, WindowSettings};
 pub use nearest::nearest;
 pub use percentile::Percentile;
@@ -50,6 +65,8 @@ pub use percentile::Percentile;
 pub use statuses::{StatusSet, Statuses};
 #[cfg(feature = "files")]
 pub use table::{PartialSettings, PartialWindow};
+#[cfg(feature = "files")]
+pub use then::Then;
 #[cfg(feature = "files")]
 pub use window::WindowKind;
 
@@ -102,6 +119,26 @@ pub fn with_dependent_defaults(opening: ConfigBuilder) -> ConfigBuilder {
         relapse_within_ms: Some(opening.relapse_within_ms.unwrap_or(max_open_ms)),
         ..opening
     }
+}
+
+/// Whether a check in the background can be so: how often it asks and how long it waits, in milliseconds, and
+/// how many in a row must succeed.
+///
+/// # Errors
+///
+/// A [`ConfigError`] that names the first number outside its limits.
+pub fn check_limits(every_ms: u64, timeout_ms: u64, healthy_after: u32) -> Result<(), ConfigError> {
+    let longest = u64::from(Config::MAX_DURATION_MS);
+    for (field, value, most) in [
+        ("check.every_ms", every_ms, longest),
+        ("check.timeout_ms", timeout_ms, longest),
+        ("check.healthy_after", healthy_after.into(), 1_000),
+    ] {
+        if !(1..=most).contains(&value) {
+            return Err(ConfigError::new(field, value, 1, most));
+        }
+    }
+    Ok(())
 }
 
 /// Whole milliseconds, rounded up, so that nothing but zero becomes zero.

@@ -1,202 +1,22 @@
-//! The table of keys: name, kind of value, default and meaning of each, once.
-//!
-//! The macro makes of it the structs, what reads and writes them, how one lies over another, and the
-//! table in the documentation.
+//! The tables of one breaker's settings.
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use core::time::Duration;
 
 use nanobreaker_core::Rate;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::error::SettingsError;
-use crate::nearest::nearest;
+use crate::keys::table;
 use crate::statuses::StatusSet;
-use crate::value::Value;
 use crate::window::WindowKind;
 
-/// A key of a table.
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
-    /// What may be put behind the name, for each form of the value.
-    suffixes: &'static [&'static str],
-    /// The kinds of window that it counts for; all of them where it names none.
-    kinds: &'static [WindowKind],
-}
-
-impl Key {
-    pub(crate) fn is_of(&self, kind: WindowKind) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&kind)
-    }
-
-    /// The number of the form in which `written` writes this key.
-    fn form(&self, written: &str) -> Option<usize> {
-        let suffix = written.strip_prefix(self.name)?;
-        self.suffixes.iter().position(|known| *known == suffix)
-    }
-
-    fn forms(&self) -> impl Iterator<Item = String> + '_ {
-        let name = self.name;
-        self.suffixes.iter().map(move |suffix| [name, suffix].concat())
-    }
-}
-
-/// Keys that were read, to find those that are set twice.
-#[derive(Default)]
-struct Seen(Vec<(&'static str, String)>);
-
-impl Seen {
-    fn note(&mut self, key: &Key, written: String) -> Result<(), SettingsError> {
-        let before = self.0.iter().find(|(name, _)| *name == key.name);
-        if let Some((_, before)) = before {
-            return Err(SettingsError::both(before, &written));
-        }
-        self.0.push((key.name, written));
-        Ok(())
-    }
-}
-
-/// Why `written` is none of `keys`.
-fn unknown(written: &str, keys: &[Key], renamed: &[(&str, &'static str)]) -> SettingsError {
-    if let Some((_, now)) = renamed.iter().find(|(old, _)| *old == written) {
-        return SettingsError::renamed(written, now);
-    }
-    if written == "profile" {
-        return SettingsError::misplaced(written, "[breakers.NAME] of a catalogue");
+/// Where a key belongs that is none of a breaker's.
+fn elsewhere(written: &str) -> Option<&'static str> {
+    if matches!(written, "profile" | "check" | "fleet") {
+        return Some("[breakers.NAME] of a catalogue");
     }
     let is_windows = PartialWindow::KEYS.iter().any(|key| key.form(written).is_some());
-    if is_windows {
-        return SettingsError::misplaced(written, "the table [window]");
-    }
-    let forms: Vec<String> = keys.iter().flat_map(Key::forms).collect();
-    let nearest = nearest(written, forms.iter().map(String::as_str)).map(String::from);
-    let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
-    SettingsError::unknown(written, nearest, names.join(", "))
-}
-
-macro_rules! table {
-    (
-        $(#[$about:meta])*
-        pub struct $name:ident, $header:literal, $rule:literal {
-            $($key:ident: $type:ty = $default:literal, $meaning:literal
-                $(, of $shown:literal [$($kind:ident)+])?;)*
-        }
-        tables [$($table:ident: $inner:ty, $inner_meaning:literal;)*]
-        renamed [$($old:literal => $new:literal),*]
-    ) => {
-        $(#[$about])*
-        ///
-        /// # Keys
-        ///
-        #[doc = $header]
-        #[doc = $rule]
-        $(#[doc = concat!("| `", stringify!($key), "` | ", $($shown, " | ",)? $default, " | ", $meaning, " |")])*
-        $(#[doc = concat!("| `", stringify!($table), "` | | ", $inner_meaning, " |")])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub struct $name {
-            $(#[doc = concat!("Key `", stringify!($key), "`: ", $meaning, ".")]
-            pub $key: Option<$type>,)*
-            $(#[doc = concat!("Table `", stringify!($table), "`: ", $inner_meaning, ".")]
-            pub $table: $inner,)*
-        }
-
-        impl $name {
-            pub(crate) const KEYS: &'static [Key] = &[
-                $(Key {
-                    name: stringify!($key),
-                    suffixes: <$type as Value>::SUFFIXES,
-                    kinds: &[$($(WindowKind::$kind),+)?],
-                },)*
-            ];
-
-            const RENAMED: &'static [(&'static str, &'static str)] = &[$(($old, $new)),*];
-
-            /// Whether nothing is set.
-            pub fn is_empty(&self) -> bool {
-                self.written().next().is_none() $(&& self.$table.is_empty())*
-            }
-
-            /// What is set here, and the rest from `base`.
-            fn over(self, base: Self) -> Self {
-                Self {
-                    $($key: self.$key.or(base.$key),)*
-                    $($table: self.$table.or(base.$table),)*
-                }
-            }
-
-            /// The keys that are set.
-            pub(crate) fn written(&self) -> impl Iterator<Item = &'static Key> {
-                let is_set = [$(self.$key.is_some()),*];
-                let keys = Self::KEYS.iter().zip(is_set);
-                keys.filter(|(_, is_set)| *is_set).map(|(key, _)| key)
-            }
-
-            /// Reads a map of keys; `other` takes what it knows itself.
-            pub(crate) fn read<'de, A: MapAccess<'de>>(
-                mut map: A,
-                mut other: impl FnMut(&str, &mut A) -> Result<bool, A::Error>,
-            ) -> Result<Self, A::Error> {
-                let mut read = Self::default();
-                let mut seen = Seen::default();
-                while let Some(written) = map.next_key::<String>()? {
-                    $(if written == stringify!($table) {
-                        read.$table = map.next_value::<Option<$inner>>()?.unwrap_or_default();
-                        continue;
-                    })*
-                    if other(&written, &mut map)? {
-                        continue;
-                    }
-                    let found = Self::KEYS
-                        .iter()
-                        .find_map(|key| key.form(&written).map(|form| (key, form)));
-                    let Some((key, form)) = found else {
-                        let error = unknown(&written, Self::KEYS, Self::RENAMED);
-                        return Err(A::Error::custom(error));
-                    };
-                    seen.note(key, written).map_err(A::Error::custom)?;
-                    match key.name {
-                        $(stringify!($key) => read.$key = Value::read(form, &mut map)?,)*
-                        _ => {}
-                    }
-                }
-                Ok(read)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Keys;
-                impl<'de> Visitor<'de> for Keys {
-                    type Value = $name;
-
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str("a table of settings")
-                    }
-
-                    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<$name, A::Error> {
-                        $name::read(map, |_, _| Ok(false))
-                    }
-                }
-                deserializer.deserialize_map(Keys)
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let mut map = serializer.serialize_map(None)?;
-                $(if let Some(value) = &self.$key {
-                    value.write(stringify!($key), &mut map)?;
-                })*
-                $(if !self.$table.is_empty() {
-                    map.serialize_entry(stringify!($table), &self.$table)?;
-                })*
-                map.end()
-            }
-        }
-    };
+    is_windows.then_some("the table [window]")
 }
 
 table! {
@@ -204,6 +24,7 @@ table! {
     ///
     /// Durations are written with their unit (`open_for = "10s"`), or as a whole number of milliseconds
     /// under the key with `_ms` (`open_for_ms = 10000`).
+    #[derive(Copy)]
     pub struct PartialSettings, "| key | default | meaning |", "| --- | ------- | ------- |" {
         open_for: Duration = "500ms", "how long a first trip rejects calls";
         max_open: Duration = "5s, or `open_for` if longer",
@@ -234,6 +55,7 @@ table! {
         "successes" => "probe_successes",
         "failures" => "probe_failures"
     ]
+    elsewhere elsewhere
 }
 
 table! {
@@ -245,6 +67,7 @@ table! {
     /// `slow_rate` stands beside the other kinds, too; there `size` or `span` says what it is over. It
     /// needs `slow_after`. A percentile (`p95 = "500ms"`) takes the place of both: it is the rate of calls
     /// that take longer, and only one can be. See [`Percentile`](crate::Percentile).
+    #[derive(Copy)]
     pub struct PartialWindow,
         "| key | of kind | default | meaning |", "| --- | ------- | ------- | ------- |" {
         kind: WindowKind = "`cusum`, or `failures` where its keys are set",
@@ -276,6 +99,7 @@ table! {
     }
     tables []
     renamed []
+    elsewhere elsewhere
 }
 
 impl PartialSettings {

@@ -377,3 +377,31 @@ proptest! {
         let _ = serde_json::from_str::<PartialSettings>(&text);
     }
 }
+
+#[test]
+fn a_fleets_servers_are_a_list_or_text_with_commas() {
+    let fleet = |text: &str| toml::from_str::<FleetSettings>(text).unwrap();
+    let list = fleet("group = 'shop'\ncluster = ['redis://a', 'redis://b']");
+    assert_eq!(list, fleet("group = 'shop'\ncluster = 'redis://a, redis://b'"));
+    let written = toml::to_string(&list).unwrap();
+    assert_eq!(fleet(&written), list);
+    let error = toml::from_str::<FleetSettings>("cluster = 3").unwrap_err().to_string();
+    assert!(error.contains("a list of texts"), "{error}");
+}
+
+#[test]
+fn what_is_written_of_a_check_is_read_again() {
+    let text = "grpc = 'http://a'\nservice = 's'\nevery_ms = 1500\nhealthy_after = 4\nthen = 'close'";
+    let check: CheckSettings = toml::from_str(text).unwrap();
+    let again: CheckSettings = toml::from_str(&toml::to_string(&check).unwrap()).unwrap();
+    assert_eq!(again, check);
+    assert_eq!(check.asked(), Ok(Asked::Grpc { url: "http://a", service: "s" }));
+}
+
+#[test]
+fn one_breakers_settings_have_no_check_and_no_fleet() {
+    for text in ["check = { tcp = 'db:1' }", "fleet = true"] {
+        let error = refused(text);
+        assert!(error.contains("belongs into [breakers.NAME] of a catalogue only"), "{error}");
+    }
+}

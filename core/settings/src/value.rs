@@ -6,16 +6,18 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 use core::time::Duration;
 
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use nanobreaker_core::Rate;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::ser::SerializeMap;
 
 use crate::statuses::StatusSet;
+use crate::then::Then;
 use crate::window::WindowKind;
 
 /// A value that a key can have.
@@ -79,9 +81,26 @@ macro_rules! whole_numbers {
 
 whole_numbers!(u32 u64);
 
-impl Value for bool {
+/// Values that are read and written as serde does.
+macro_rules! as_they_are {
+    ($($type:ty)*) => {
+        $(impl Value for $type {
+            fn read<'de, A: MapAccess<'de>>(_: usize, map: &mut A) -> Result<Option<Self>, A::Error> {
+                map.next_value()
+            }
+
+            fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
+                map.serialize_entry(key, self)
+            }
+        })*
+    };
+}
+
+as_they_are!(bool String StatusSet);
+
+impl Value for Vec<String> {
     fn read<'de, A: MapAccess<'de>>(_: usize, map: &mut A) -> Result<Option<Self>, A::Error> {
-        map.next_value()
+        Ok(map.next_value::<Option<List>>()?.map(|List(texts)| texts))
     }
 
     fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
@@ -89,25 +108,22 @@ impl Value for bool {
     }
 }
 
-impl Value for StatusSet {
-    fn read<'de, A: MapAccess<'de>>(_: usize, map: &mut A) -> Result<Option<Self>, A::Error> {
-        map.next_value()
-    }
+/// Values that have names.
+macro_rules! by_name {
+    ($($type:ty)*) => {
+        $(impl Value for $type {
+            fn read<'de, A: MapAccess<'de>>(_: usize, map: &mut A) -> Result<Option<Self>, A::Error> {
+                read_text::<Self, A>(map)
+            }
 
-    fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
-        map.serialize_entry(key, self)
-    }
+            fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
+                map.serialize_entry(key, self.name())
+            }
+        })*
+    };
 }
 
-impl Value for WindowKind {
-    fn read<'de, A: MapAccess<'de>>(_: usize, map: &mut A) -> Result<Option<Self>, A::Error> {
-        read_text::<Self, A>(map)
-    }
-
-    fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
-        map.serialize_entry(key, self.name())
-    }
-}
+by_name!(WindowKind Then);
 
 /// So many parts per million, as people write it: `2%`, `0.05%`.
 pub(crate) fn percent(ppm: u64) -> String {
@@ -183,6 +199,14 @@ impl Text for WindowKind {
     }
 }
 
+impl Text for Then {
+    const EXPECTED: &'static str = "\"probe\" or \"close\"";
+
+    fn parse(text: &str) -> Result<Self, String> {
+        Self::from_name(text)
+    }
+}
+
 struct ByText<T>(T);
 
 fn read_text<'de, T: Text, A: MapAccess<'de>>(map: &mut A) -> Result<Option<T>, A::Error> {
@@ -242,5 +266,34 @@ impl<T: TryFrom<u64>> Visitor<'_> for WholeVisitor<T> {
             Ok(number) => self.visit_u64(number),
             Err(_) => Err(E::invalid_value(Unexpected::Signed(number), &self)),
         }
+    }
+}
+
+/// A list of texts; or one text in which commas separate them, as the environment has to write it.
+struct List(Vec<String>);
+
+impl<'de> Deserialize<'de> for List {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Texts;
+        impl<'de> Visitor<'de> for Texts {
+            type Value = List;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of texts")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<List, E> {
+                Ok(List(text.split(',').map(|part| String::from(part.trim())).collect()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<List, A::Error> {
+                let mut texts = Vec::new();
+                while let Some(text) = list.next_element()? {
+                    texts.push(text);
+                }
+                Ok(List(texts))
+            }
+        }
+        deserializer.deserialize_any(Texts)
     }
 }

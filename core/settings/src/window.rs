@@ -7,10 +7,11 @@ use core::time::Duration;
 use nanobreaker_core::{CusumSettings, Rate, WindowSettings};
 
 use crate::error::SettingsError;
+use crate::keys::Key;
 use crate::millis;
 use crate::nearest::nearest;
 use crate::percentile::Percentile;
-use crate::table::{Key, PartialWindow};
+use crate::table::PartialWindow;
 
 /// The kinds of window, in lower case in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

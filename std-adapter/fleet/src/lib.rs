@@ -43,7 +43,8 @@ use redis::{Client, Cmd, PushInfo, PushKind, RedisError, Script, ServerErrorKind
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-pub use settings::{FleetSettings, FleetSettingsError};
+pub use nanobreaker::FleetSettings;
+pub use settings::{StartError, start};
 
 use link::{Address, Link, PATIENCE, Pushes, address};
 

@@ -1,20 +1,35 @@
-//! What a file can say about a fleet.
+//! The fleet that a file describes.
 
 use nanobreaker::fleet::{Fleet, FleetError};
-use serde::Deserialize;
+use nanobreaker::{FleetSettings, SettingsError};
+use nanobreaker_settings::Place;
 use thiserror::Error;
 
 use crate::{ExchangeError, Redis};
 
-/// A fleet as a file describes it: the group, where it meets (one of `url`, `cluster`, `sentinels`), and how
-/// many must agree.
+/// Settings from which no fleet can be started.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// No place to meet.
+    #[error("fleet.url, cluster or sentinels is missing: they have to meet somewhere")]
+    Place,
+    /// Settings that can't be, or not together.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// An address that is none.
+    #[error(transparent)]
+    Address(#[from] ExchangeError),
+    /// A setting outside its limits.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
+}
+
+/// Starts the fleet that a file describes.
 ///
-/// ```toml
-/// [fleet]
-/// group = "checkout"
-/// url = "rediss://user:password@cache.internal"
-/// quorum = 2
-/// ```
+/// # Errors
+///
+/// A [`StartError`] that names what can't be.
 ///
 /// ```
 /// use nanobreaker_fleet::FleetSettings;
@@ -27,94 +42,54 @@ use crate::{ExchangeError, Redis};
 ///     service = "main"
 ///     quorum_percent = 5
 /// "#)?;
-/// let fleet = settings.start()?;
+/// let fleet = nanobreaker_fleet::start(&settings)?;
 /// # drop(fleet);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct FleetSettings {
-    /// See [`Fleet::builder`].
-    pub group: String,
-    /// See [`Redis::connect`].
-    pub url: Option<String>,
-    /// See [`Redis::connect_cluster`].
-    #[serde(default)]
-    pub cluster: Vec<String>,
-    /// See [`Redis::connect_sentinels`].
-    #[serde(default)]
-    pub sentinels: Vec<String>,
-    /// The name that the Sentinels know the server by.
-    pub service: Option<String>,
-    /// See [`FleetBuilder::quorum`](crate::FleetBuilder::quorum).
-    pub quorum: Option<u32>,
-    /// See [`FleetBuilder::quorum_percent`](crate::FleetBuilder::quorum_percent).
-    pub quorum_percent: Option<u32>,
-    /// See [`FleetBuilder::count_requested_trips`](crate::FleetBuilder::count_requested_trips).
-    #[serde(default)]
-    pub count_requested_trips: bool,
-    /// See [`FleetBuilder::allow_orders`](crate::FleetBuilder::allow_orders).
-    #[serde(default)]
-    pub allow_orders: bool,
-}
-
-/// Settings from which no fleet can be started.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum FleetSettingsError {
-    /// No place to meet, or more than one.
-    #[error("a fleet needs one of url, cluster and sentinels")]
-    Place,
-    /// Sentinels and the name of what they watch belong together.
-    #[error("sentinels and service belong together: set both or none")]
-    Service,
-    /// An address that is none.
-    #[error(transparent)]
-    Address(#[from] ExchangeError),
-    /// A setting outside its limits.
-    #[error(transparent)]
-    Fleet(#[from] FleetError),
-}
-
-impl FleetSettings {
-    /// Starts the fleet.
-    ///
-    /// # Errors
-    ///
-    /// A [`FleetSettingsError`] that names what can't be.
-    pub fn start(&self) -> Result<Fleet, FleetSettingsError> {
-        let redis = self.redis()?;
-        let mut builder = Fleet::builder(&self.group);
-        if let Some(quorum) = self.quorum {
-            builder = builder.quorum(quorum);
-        }
-        if let Some(percent) = self.quorum_percent {
-            builder = builder.quorum_percent(percent);
-        }
-        if self.count_requested_trips {
-            builder = builder.count_requested_trips();
-        }
-        if self.allow_orders {
-            builder = builder.allow_orders();
-        }
-        Ok(builder.exchange(redis).start()?)
+///
+/// In a catalogue of breakers it is the table `[fleet]`:
+///
+/// ```
+/// use nanobreaker_fleet::nanobreaker::catalog::{Format, Layers, LiveCatalog};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let layers = Layers::new().text(Format::Toml, r#"
+///     [fleet]
+///     group = "checkout"
+///     url = "rediss://cache.internal"
+/// "#);
+/// let catalog = LiveCatalog::load_in_fleet(layers, nanobreaker_fleet::start)?;
+/// let payments = catalog.builder("payments").build()?;
+/// # drop(payments);
+/// # Ok(())
+/// # }
+/// ```
+pub fn start(settings: &FleetSettings) -> Result<Fleet, StartError> {
+    let redis = redis(settings)?;
+    let mut builder = Fleet::builder(settings.group()?);
+    if let Some(quorum) = settings.quorum {
+        builder = builder.quorum(quorum);
     }
+    if let Some(percent) = settings.quorum_percent {
+        builder = builder.quorum_percent(percent);
+    }
+    if settings.count_requested_trips == Some(true) {
+        builder = builder.count_requested_trips();
+    }
+    if settings.allow_orders == Some(true) {
+        builder = builder.allow_orders();
+    }
+    Ok(builder.exchange(redis).start()?)
+}
 
-    fn redis(&self) -> Result<Redis, FleetSettingsError> {
-        if self.sentinels.is_empty() != self.service.is_none() {
-            return Err(FleetSettingsError::Service);
-        }
-        match (&self.url, &self.cluster[..], &self.sentinels[..]) {
-            (Some(url), [], []) => Ok(Redis::connect(url)?),
-            (None, [_, ..], []) => Ok(Redis::connect_cluster(&texts(&self.cluster))?),
-            (None, [], [_, ..]) => {
-                let service = self.service.as_deref().unwrap_or_default();
-                Ok(Redis::connect_sentinels(&texts(&self.sentinels), service)?)
-            }
-            _ => Err(FleetSettingsError::Place),
-        }
+fn redis(settings: &FleetSettings) -> Result<Redis, StartError> {
+    match settings.place()? {
+        Some(Place::Server(url)) => Ok(Redis::connect(url)?),
+        Some(Place::Cluster(nodes)) => Ok(Redis::connect_cluster(&texts(nodes))?),
+        Some(Place::Sentinels(urls, service)) => Ok(Redis::connect_sentinels(&texts(urls), service)?),
+        None => Err(StartError::Place),
     }
 }
 
@@ -132,23 +107,26 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_is_refused_by_name() {
-        let refused = |text: &str| read(text).start().unwrap_err().to_string();
-        let url = "url = \"redis://cache\"\n";
-        assert!(refused("group = \"shop\"").contains("one of url, cluster and sentinels"));
-        assert!(refused(&format!("group = \"shop\"\n{url}cluster = [\"redis://a\"]")).contains("one of"));
-        assert!(refused("group = \"shop\"\nsentinels = [\"redis://a\"]").contains("service"));
-        assert!(refused(&format!("group = \"shop\"\n{url}service = \"main\"")).contains("service"));
-        assert!(refused("group = \"shop\"\nurl = \"cache\"").contains("the fleet's store"));
-        assert!(refused(&format!("group = \"\"\n{url}")).starts_with("group is \"\""));
-        assert!(refused(&format!("group = \"shop\"\n{url}quorum = 0")).starts_with("quorum is 0"));
-        let error = toml::from_str::<FleetSettings>("group = \"shop\"\nqourum = 2").unwrap_err();
-        assert!(error.to_string().contains("qourum"), "{error}");
+        let refused = |text: &str| start(&read(text)).unwrap_err().to_string();
+        let url = "url = 'redis://cache'\n";
+        assert!(refused("group = 'shop'").starts_with("fleet.url, cluster or sentinels is missing"));
+        assert!(refused("url = 'redis://cache'").starts_with("fleet.group is missing"));
+        let both = refused(&format!("group = 'shop'\n{url}cluster = ['redis://a']"));
+        assert_eq!(both, "fleet.url can't stand beside cluster: keep one");
+        assert!(refused("group = 'shop'\nsentinels = ['redis://a']").starts_with("fleet.service is missing"));
+        assert!(refused(&format!("group = 'shop'\n{url}service = 'main'")).starts_with("fleet.sentinels is"));
+        assert!(refused("group = 'shop'\nurl = 'cache'").contains("the fleet's store"));
+        assert!(refused("group = 'shop'\ncluster = []").contains("name at least one"));
+        assert!(refused(&format!("group = ''\n{url}")).starts_with("group is \"\""));
+        assert!(refused(&format!("group = 'shop'\n{url}quorum = 0")).starts_with("quorum is 0"));
+        let percent = refused(&format!("group = 'shop'\n{url}quorum_percent = 101"));
+        assert_eq!(percent, "quorum_percent is 101, but must be from 1 to 100");
     }
 
     #[tokio::test]
     async fn a_fleet_starts_from_a_file_without_waiting_for_its_store() {
-        let text = "group = \"shop\"\nurl = \"redis://127.0.0.1:1\"\nquorum = 3\nallow_orders = true";
-        let fleet = read(text).start().unwrap();
+        let text = "group = 'shop'\nurl = 'redis://127.0.0.1:1'\nquorum = 3\nallow_orders = true";
+        let fleet = start(&read(text)).unwrap();
         assert!(fleet.may_order());
         assert_eq!(&*fleet.status().group, "shop");
     }

@@ -99,11 +99,29 @@ impl Layers {
     /// # Errors
     ///
     /// A [`LoadError`]: a file can't be read (with line and column where its syntax is wrong), or
-    /// a setting can't be (with its key, its value and what is allowed).
+    /// a setting can't be (with its key, its value and what is allowed), or this build has not the feature
+    /// that it needs.
     pub fn load(&self) -> Result<Catalog, LoadError> {
         let config: Config = self.0.build_cloned().map_err(LoadError::unread)?;
-        serde_path_to_error::deserialize(config).map_err(LoadError::refused)
+        let catalog = serde_path_to_error::deserialize(config).map_err(LoadError::refused)?;
+        can_be_done(&catalog)?;
+        Ok(catalog)
     }
+}
+
+/// Whether this build has what the catalogue asks for.
+fn can_be_done(catalog: &Catalog) -> Result<(), LoadError> {
+    #[cfg(feature = "check")]
+    super::checks::Checks::of(catalog)?;
+    #[cfg(not(feature = "check"))]
+    if let Some((table, _)) = catalog.checks().next() {
+        return Err(LoadError::new(format!("{table}.check needs the feature check")));
+    }
+    #[cfg(not(feature = "fleet"))]
+    if catalog.fleet().is_some() {
+        return Err(LoadError::new("fleet needs the feature fleet".to_owned()));
+    }
+    Ok(())
 }
 
 /// Why a [`Catalog`] could not be read.
@@ -113,8 +131,12 @@ pub struct LoadError {
 }
 
 impl LoadError {
+    pub(super) fn new(message: String) -> Self {
+        Self { message }
+    }
+
     fn unread(error: config::ConfigError) -> Self {
-        Self { message: error.to_string() }
+        Self::new(error.to_string())
     }
 
     fn refused(error: serde_path_to_error::Error<config::ConfigError>) -> Self {
@@ -122,7 +144,7 @@ impl LoadError {
         let inner = error.into_inner().to_string();
         // Whoever found the problem named the key already, unless it stands alone.
         let message = if path == "." || inner.contains(&path) { inner } else { format!("{path}: {inner}") };
-        Self { message }
+        Self::new(message)
     }
 }
 

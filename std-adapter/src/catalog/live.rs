@@ -4,9 +4,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[cfg(feature = "tokio")]
 use std::time::Duration;
 
+#[cfg(feature = "fleet")]
+use nanobreaker_settings::FleetSettings;
 use nanobreaker_settings::{Catalog, PartialSettings};
 
+#[cfg(feature = "check")]
+use crate::catalog::checks::Checks;
 use crate::catalog::{Layers, LoadError};
+#[cfg(feature = "fleet")]
+use crate::fleet::Fleet;
 use crate::shared::{SharedBreaker, SharedBreakerBuilder};
 
 /// A [`Catalog`] with the [`Layers`] that it was read from, to be read again; cheap to clone, all
@@ -38,7 +44,28 @@ use crate::shared::{SharedBreaker, SharedBreakerBuilder};
 #[derive(Clone, Debug)]
 pub struct LiveCatalog {
     layers: Arc<Layers>,
-    current: Arc<RwLock<Arc<Catalog>>>,
+    current: Arc<RwLock<Current>>,
+    #[cfg(feature = "fleet")]
+    fleet: Option<Fleet>,
+}
+
+/// The catalogue as it stands.
+#[derive(Clone, Debug)]
+struct Current {
+    catalog: Arc<Catalog>,
+    #[cfg(feature = "check")]
+    checks: Arc<Checks>,
+}
+
+impl Current {
+    fn read(layers: &Layers) -> Result<Self, LoadError> {
+        let catalog = layers.load()?;
+        Ok(Self {
+            #[cfg(feature = "check")]
+            checks: Arc::new(Checks::of(&catalog)?),
+            catalog: Arc::new(catalog),
+        })
+    }
 }
 
 impl LiveCatalog {
@@ -46,16 +73,76 @@ impl LiveCatalog {
     ///
     /// # Errors
     ///
-    /// As [`Layers::load`].
+    /// As [`Layers::load`]; also where there is a table `[fleet]`, which takes
+    /// `load_in_fleet` (feature `fleet`).
     pub fn load(layers: Layers) -> Result<Self, LoadError> {
-        let current = Arc::new(layers.load()?);
-        Ok(Self { layers: Arc::new(layers), current: Arc::new(RwLock::new(current)) })
+        let current = Current::read(&layers)?;
+        if current.catalog.fleet().is_some() {
+            let message =
+                "fleet is set, but nobody starts it: load the catalogue by LiveCatalog::load_in_fleet";
+            return Err(LoadError::new(message.to_owned()));
+        }
+        Ok(Self {
+            layers: Arc::new(layers),
+            current: Arc::new(RwLock::new(current)),
+            #[cfg(feature = "fleet")]
+            fleet: None,
+        })
+    }
+
+    /// The same, and has `start` start the fleet of the table `[fleet]`, if there is one: `start` of the crate
+    /// nanobreaker-fleet does.
+    ///
+    /// ```
+    /// use nanobreaker::catalog::{Format, Layers, LiveCatalog};
+    /// use nanobreaker::fleet::{Fleet, InMemory};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let layers = Layers::new().text(Format::Toml, r#"
+    ///     [fleet]
+    ///     group = "checkout"
+    ///     [breakers.search]
+    ///     fleet = false            # all others are in it
+    /// "#);
+    /// let catalog = LiveCatalog::load_in_fleet(layers, |settings| {
+    ///     Fleet::builder(settings.group.clone().unwrap_or_default()).exchange(InMemory::new()).start()
+    /// })?;
+    /// let payments = catalog.builder("payments").build()?;
+    /// # tokio::task::yield_now().await;
+    /// assert!(catalog.fleet().is_some_and(|fleet| fleet.status().breakers.len() == 1));
+    /// # drop(payments);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Layers::load`], and what `start` says.
+    #[cfg(feature = "fleet")]
+    pub fn load_in_fleet<E: std::fmt::Display>(
+        layers: Layers,
+        start: impl FnOnce(&FleetSettings) -> Result<Fleet, E>,
+    ) -> Result<Self, LoadError> {
+        let current = Current::read(&layers)?;
+        let fleet = current.catalog.fleet().map(start).transpose();
+        let fleet = fleet.map_err(|error| LoadError::new(format!("fleet: {error}")))?;
+        Ok(Self { layers: Arc::new(layers), current: Arc::new(RwLock::new(current)), fleet })
+    }
+
+    /// The fleet that was started with it.
+    #[cfg(feature = "fleet")]
+    pub fn fleet(&self) -> Option<&Fleet> {
+        self.fleet.as_ref()
+    }
+
+    fn current(&self) -> Current {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The catalogue as it stands.
     pub fn catalog(&self) -> Arc<Catalog> {
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&current)
+        self.current().catalog
     }
 
     /// The settings of the breaker called `name`.
@@ -63,24 +150,41 @@ impl LiveCatalog {
         self.catalog().settings(name)
     }
 
-    /// A builder for the breaker called `name`, with its name and its settings.
+    /// A builder for the breaker called `name`, with its name, its settings, its check and its fleet.
     pub fn builder(&self, name: &str) -> SharedBreakerBuilder {
-        let builder = || SharedBreaker::builder().name(name);
+        let current = self.current();
+        let catalog = &current.catalog;
+        let named = || SharedBreaker::builder().name(name);
         // Never the second: settings are checked as they enter a catalogue.
-        builder().settings(&self.settings(name)).unwrap_or_else(|_| builder())
+        let builder = named().settings(&catalog.settings(name)).unwrap_or_else(|_| named());
+        #[cfg(feature = "check")]
+        let builder = match current.checks.check(catalog, name) {
+            Some(check) => builder.checked_by(check),
+            None => builder,
+        };
+        #[cfg(feature = "fleet")]
+        let builder = match &self.fleet {
+            Some(fleet) if catalog.is_in_fleet(name) => builder.fleet(fleet),
+            _ => builder,
+        };
+        builder
     }
 
     /// Reads the layers again. Returns whether anything changed; breakers then have to be told, by
     /// `Registry::adjust_all` or
-    /// [`SharedBreaker::adjust`].
+    /// [`SharedBreaker::adjust`]. A breaker that is there keeps the check that it was built with.
     ///
     /// # Errors
     ///
-    /// As [`Layers::load`]; the catalogue stays as it was.
+    /// As [`Layers::load`], and where the table `[fleet]` is another than the one that was started; the
+    /// catalogue stays as it was.
     pub fn reload(&self) -> Result<bool, LoadError> {
-        let fresh = Arc::new(self.layers.load()?);
+        let fresh = Current::read(&self.layers)?;
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        let changed = **current != *fresh;
+        if fresh.catalog.fleet() != current.catalog.fleet() {
+            return Err(LoadError::new("fleet was changed: that takes a restart".to_owned()));
+        }
+        let changed = fresh.catalog != current.catalog;
         if changed {
             *current = fresh;
         }

@@ -1,5 +1,8 @@
-//! The settings of many breakers: defaults, named profiles, and what each breaker has of its own.
+//! The settings of many breakers: defaults, named profiles, and what each breaker has of its own; their checks,
+//! and the fleet that they are in.
 
+#[cfg(feature = "check")]
+mod checks;
 mod layers;
 mod live;
 

@@ -20,12 +20,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nanobreaker_core::{Config, ConfigError};
+use nanobreaker_core::ConfigError;
+use nanobreaker_settings::{check_limits, millis};
 
 pub(crate) use opening::Checked;
 pub use ready::CheckError;
-#[cfg(feature = "settings")]
-pub use settings::{CheckSettings, Then};
 
 /// Whether the dependency is well; runs on the thread of checks only.
 type Answer = Pin<Box<dyn Future<Output = bool>>>;
@@ -124,18 +123,7 @@ impl Check {
     }
 
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let longest = u64::from(Config::MAX_DURATION_MS);
-        let ms = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        for (field, value, most) in [
-            ("check_every_ms", ms(self.every), longest),
-            ("check_timeout_ms", ms(self.timeout), longest),
-            ("check_healthy_after", self.healthy_after.into(), 1_000),
-        ] {
-            if !(1..=most).contains(&value) {
-                return Err(ConfigError::new(field, value, 1, most));
-            }
-        }
-        Ok(())
+        check_limits(millis(self.every), millis(self.timeout), self.healthy_after)
     }
 }
 

@@ -23,12 +23,10 @@ pub enum CheckError {
         /// Why it can't be.
         reason: String,
     },
-    /// Settings that do not say what to ask, or say more than one thing.
-    #[error("a check needs one of http, grpc and tcp")]
-    Kind,
-    /// A service is a matter of gRPC.
-    #[error("a check's service goes with grpc only")]
-    Service,
+    /// Settings that can't be.
+    #[cfg(feature = "settings")]
+    #[error(transparent)]
+    Settings(#[from] nanobreaker_settings::SettingsError),
     /// A kind of check that this build does not have.
     #[error("a check's {key} needs the feature {feature}")]
     Feature {

@@ -163,13 +163,13 @@ fn what_a_check_cannot_be_is_refused_by_name() {
     let longest = 67_108_864;
     assert_eq!(
         error(check().every(Duration::ZERO)),
-        format!("check_every_ms is 0, but must be from 1 to {longest}")
+        format!("check.every_ms is 0, but must be from 1 to {longest}")
     );
     assert_eq!(
         error(check().timeout(Duration::ZERO)),
-        format!("check_timeout_ms is 0, but must be from 1 to {longest}")
+        format!("check.timeout_ms is 0, but must be from 1 to {longest}")
     );
-    assert_eq!(error(check().healthy_after(0)), "check_healthy_after is 0, but must be from 1 to 1000");
+    assert_eq!(error(check().healthy_after(0)), "check.healthy_after is 0, but must be from 1 to 1000");
     for address in ["", "db", "db:", ":80", "db:0", "db:99999"] {
         let error = Check::tcp(address).unwrap_err().to_string();
         assert!(error.contains(&format!("{address:?}")) && error.contains("host:port"), "{error}");

@@ -237,7 +237,7 @@ impl Member {
         if newest >= Some(finding.epoch) && !is_known {
             return None;
         }
-        let spread_ms = spread_ms(finding.live);
+        let spread_ms = spread_ms(finding.live, timing.max_open_ms);
         let is_mine = *finding.holder == *self.me;
         let until_ms = now_ms + u64::from(finding.left_ms);
         let probe_ms = finding.probe_ms;
@@ -354,7 +354,12 @@ fn is_evidence(cause: Cause, timing: Timing) -> bool {
     }
 }
 
-/// Over how long instances spread out: 10 ms for each that lives, from 0.1 to 5 s.
-fn spread_ms(live: u32) -> u64 {
-    if live == 0 { 1_000 } else { (10 * u64::from(live)).clamp(100, 5_000) }
+/// Over how long instances spread out: 10 ms for each that lives, from 0.1 to 5 s. Where nothing counts them it is
+/// a sixtieth of the longest open time, up to a second: half of it is lost after each outage, beside the rest of
+/// an open time that is lost anyhow.
+fn spread_ms(live: u32, max_open_ms: u32) -> u64 {
+    match live {
+        0 => u64::from(max_open_ms / 60).clamp(100, 1_000),
+        live => (10 * u64::from(live)).clamp(100, 5_000),
+    }
 }

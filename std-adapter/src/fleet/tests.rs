@@ -64,7 +64,7 @@ async fn what_two_found_out_all_heed_and_one_success_lets_all_look_again() {
     assert!(members[0].1.allow().is_err());
     members[1].1.allow().unwrap().success();
     assert_eq!(members[1].1.phase(), Phase::Closed);
-    // The spread, where nothing counts the living, is a second.
+    // The spread, where nothing counts the living, is a second at most.
     sleep(Duration::from_millis(1_100)).await;
     for (_, breaker) in members.iter().filter(|(_, breaker)| breaker.phase() != Phase::Closed) {
         let probe = breaker.allow().unwrap();

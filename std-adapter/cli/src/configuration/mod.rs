@@ -14,11 +14,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::failure::Failure;
 
-/// The tables of a catalogue, none of which is a setting of one breaker.
-const CATALOG_TABLES: [&str; 3] = ["defaults", "profiles", "breakers"];
-
 /// The settings of every breaker, checked.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each -c")]
 pub(crate) enum Configuration {
     /// The same for all keys.
     One(PartialSettings),
@@ -48,7 +46,8 @@ impl Configuration {
             let problem = "it says nothing; where the defaults are meant, replay has --default";
             return Err(read(problem.to_owned()));
         }
-        if CATALOG_TABLES.iter().any(|name| tables.contains_key(*name)) {
+        // None of them is a setting of one breaker.
+        if Catalog::TABLES.iter().any(|name| tables.contains_key(*name)) {
             return format.parse(&text).map(Self::Many).map_err(read);
         }
         let settings: PartialSettings = format.parse(&text).map_err(read)?;

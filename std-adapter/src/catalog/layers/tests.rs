@@ -123,6 +123,136 @@ fn a_value_of_the_wrong_type_is_told_with_its_key() {
 }
 
 #[test]
+fn what_a_check_or_a_fleet_cannot_be_is_told_with_its_whole_key() {
+    let check = |text: &str| refused(&format!("[breakers.payments]\ncheck = {{ {text} }}"));
+    for (text, told) in [
+        ("every = '1s'", "breakers.payments.check.http, grpc or tcp is missing: a check needs it"),
+        ("http = 'http://db', tcp = 'db:1'", "breakers.payments.check.http can't stand beside tcp: keep one"),
+        ("tcp = 'db:1', service = 'x'", "breakers.payments.check.grpc is missing: service needs it"),
+        (
+            "tcp = 'db:1', every = '0s'",
+            "breakers.payments.check.every is 0s, but must be from 1ms to 18h 38m 28s 864ms",
+        ),
+        (
+            "tcp = 'db:1', healthy_after = 0",
+            "breakers.payments.check.healthy_after is 0, but must be from 1 to 1000",
+        ),
+        (
+            "tcp = 'db'",
+            "breakers.payments.check: a TCP check asks \"db\", but must ask host:port, such as db.internal:5432",
+        ),
+        (
+            "http = 'ftp://db'",
+            "breakers.payments.check: a check asks \"ftp://db\": must begin with http:// or https://",
+        ),
+        ("tpc = 'db:1'", "tpc is no setting: did you mean tcp? for key `breakers.payments.check`"),
+    ] {
+        assert_eq!(check(text), told, "{text}");
+    }
+    for (text, part) in [
+        ("tcp = 'db:1', then = 'clos'", "did you mean \"close\"?"),
+        ("tcp = 'db:1', every = 5", "a duration with its unit"),
+        ("tcp = 'db:1', every = 'soon'", "\"soon\" is no duration"),
+        ("tcp = 'db:1', every = '1s', every_ms = 5", "set twice"),
+    ] {
+        let message = check(text);
+        assert!(message.contains("breakers.payments.check") && message.contains(part), "{text}: {message}");
+    }
+    assert_eq!(
+        refused("[breakers.payments]\nfleet = true"),
+        "breakers.payments.fleet is true, but there is no table [fleet]"
+    );
+    assert_eq!(refused("[fleet]\nquorum = 2"), "fleet.group is missing: a fleet needs it");
+    assert_eq!(
+        refused("[fleet]\ngroup = 'a'\nqorum = 2"),
+        "qorum is no setting: did you mean quorum? for key `fleet`"
+    );
+    assert!(refused("[defaults]\nevery = '1s'").contains("every is no setting"));
+    assert!(refused("[fleets]\ngroup = 'a'").contains("did you mean fleet?"));
+}
+
+#[test]
+fn checks_lie_over_one_another_and_who_asks_another_takes_over_the_times_only() {
+    let text = r#"
+        [defaults]
+        check = { every = "5s", healthy_after = 3 }
+        [profiles.by_grpc]
+        check = { grpc = "http://one", service = "shop", timeout = "1s" }
+        [breakers.one]
+        profile = "by_grpc"
+        check = { service = "stock" }
+        [breakers.two]
+        profile = "by_grpc"
+        check = { tcp = "db:1" }
+        [breakers.three]
+    "#;
+    let variables = [("SHOP__BREAKERS__TWO__CHECK__TIMEOUT", "4s")];
+    let catalog = Layers::new().text(Format::Toml, text).variables(&variables).load().unwrap();
+    let one = catalog.check("one").unwrap();
+    assert_eq!((one.grpc.as_deref(), one.service.as_deref()), (Some("http://one"), Some("stock")));
+    assert_eq!((one.every, one.healthy_after), (Some(Duration::from_secs(5)), Some(3)));
+    let two = catalog.check("two").unwrap();
+    assert_eq!((two.tcp.as_deref(), &two.grpc, &two.service), (Some("db:1"), &None, &None));
+    assert_eq!((two.every, two.timeout), (Some(Duration::from_secs(5)), Some(Duration::from_secs(4))));
+    assert_eq!(catalog.check("three"), None);
+    assert_eq!(catalog.check("nobody"), None);
+}
+
+/// A breaker of such a file, which checks whoever listens at `address`.
+fn checked(address: std::net::SocketAddr) -> SharedBreaker {
+    let text = format!("[breakers.db]\ncheck = {{ tcp = '{address}', every = '10ms', then = 'close' }}");
+    let catalog = LiveCatalog::load(Layers::new().text(Format::Toml, &text)).unwrap();
+    catalog.builder("db").build().unwrap()
+}
+
+#[test]
+fn the_check_of_a_file_closes_its_breaker_without_a_call() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let breaker = checked(listener.local_addr().unwrap());
+    breaker.trip();
+    let deadline = std::time::Instant::now() + Duration::from_secs(5);
+    while breaker.phase() != Phase::Closed {
+        assert!(std::time::Instant::now() < deadline, "it is {:?}", breaker.snapshot());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[tokio::test]
+async fn all_breakers_of_a_file_are_in_its_fleet_but_those_that_say_no() {
+    use crate::fleet::{Fleet, InMemory};
+    let text = "[fleet]\ngroup = 'shop'\nquorum = 3\n[breakers.alone]\nfleet = false\n[breakers.a]";
+    let layers = || Layers::new().text(Format::Toml, text);
+    let nobody = LiveCatalog::load(layers()).unwrap_err().to_string();
+    assert!(nobody.starts_with("fleet is set, but nobody starts it"), "{nobody}");
+
+    let start = |settings: &nanobreaker_settings::FleetSettings| {
+        assert_eq!(settings.quorum, Some(3));
+        Fleet::builder(settings.group().unwrap()).exchange(InMemory::new()).start()
+    };
+    let catalog = LiveCatalog::load_in_fleet(layers(), start).unwrap();
+    let breakers = ["a", "alone", "other"].map(|name| catalog.builder(name).build().unwrap());
+    tokio::task::yield_now().await;
+    let status = catalog.fleet().unwrap().status();
+    let names: Vec<&str> = status.breakers.iter().map(|breaker| &*breaker.name).collect();
+    assert_eq!(names, ["a", "other"]);
+    drop(breakers);
+
+    let failing = |_: &nanobreaker_settings::FleetSettings| Err::<Fleet, _>("no way");
+    assert_eq!(LiveCatalog::load_in_fleet(layers(), failing).unwrap_err().to_string(), "fleet: no way");
+}
+
+#[test]
+fn another_fleet_takes_a_restart() {
+    let path = std::env::temp_dir().join(format!("fleet-{}.toml", std::process::id()));
+    std::fs::write(&path, "[defaults]\nmax_probes = 2").unwrap();
+    let catalog = LiveCatalog::load(Layers::new().file(&path)).unwrap();
+    std::fs::write(&path, "[defaults]\nmax_probes = 3\n[fleet]\ngroup = 'shop'").unwrap();
+    assert_eq!(catalog.reload().unwrap_err().to_string(), "fleet was changed: that takes a restart");
+    assert_eq!(catalog.settings("x").max_probes, Some(2));
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
 fn wrong_syntax_is_told_with_its_line() {
     let message = refused("[defaults]\nmax_probes = = 3");
     assert!(message.contains("line 2"), "{message}");
