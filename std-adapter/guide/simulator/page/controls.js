@@ -103,7 +103,7 @@ const Controls = (() => {
   }
 
   /** One breaker's settings; gives what shows them. */
-  function setup(form, lane, ask, save) {
+  function setup(form, lane, ask, save, copy) {
     form.append(document.getElementById("setup-template").content.cloneNode(true));
     const find = selector => form.querySelector(selector);
     const letter = "AB"[lane];
@@ -115,7 +115,7 @@ const Controls = (() => {
 
     const tell = order => {
       const refused = ask(order);
-      refusal.textContent = refused ? `${refused.field}: ${refused.why}` : "";
+      Refusals.show(refusal, refused);
       return refused;
     };
     kind.addEventListener("change", () => tell({ kind: { lane, name: kind.value } }));
@@ -123,10 +123,10 @@ const Controls = (() => {
     text.addEventListener("input", () => {
       clearTimeout(typing);
       typing = setTimeout(() => {
-        const refused = ask({ toml: { lane, text: text.value } }, true);
-        refusal.textContent = refused ? refused.why : "";
+        Refusals.show(refusal, ask({ toml: { lane, text: text.value } }, true));
       }, 250);
     });
+    find(".copy-toml").addEventListener("click", () => copy(text, "copiedToml"));
     find(".save").addEventListener("click", () => save(`${letter.toLowerCase()}.toml`, [text.value]));
 
     let shown = new Map();

@@ -81,12 +81,12 @@
   function ask(order, quiet = false) {
     const answer = engine(order);
     if (answer.refused) {
-      if (!quiet) element("refusal").textContent = `${answer.refused.field}: ${answer.refused.why}`;
+      if (!quiet) Refusals.show(element("refusal"), answer.refused);
       // Controls go back to what holds.
       if (!quiet && scene) show(scene);
       return answer.refused;
     }
-    element("refusal").textContent = "";
+    Refusals.show(element("refusal"), null);
     begin(answer.scene);
     return null;
   }
@@ -111,7 +111,7 @@
   }
 
   const showNumbers = Controls.numbers(ask);
-  const showSetups = [0, 1].map(lane => Controls.setup(element(`setup-${lane}`), lane, ask, save));
+  const showSetups = [0, 1].map(lane => Controls.setup(element(`setup-${lane}`), lane, ask, save, copy));
   Words.apply();
 
   function show(now) {
@@ -147,16 +147,18 @@
   element("fails").addEventListener("change", event => ask({ fails: { name: event.target.value } }));
   element("scene").addEventListener("submit", event => event.preventDefault());
 
-  element("copy").addEventListener("click", async () => {
-    element("link").select();
+  async function copy(field, told) {
+    field.select();
     try {
-      await navigator.clipboard.writeText(address());
+      await navigator.clipboard.writeText(field.value);
     } catch {
       // Not allowed here: what is selected can be copied the old way.
       document.execCommand("copy");
     }
-    element("message").textContent = word("copied");
-  });
+    element("message").textContent = word(told);
+  }
+
+  element("copy").addEventListener("click", () => copy(element("link"), "copied"));
 
   function save(file, parts) {
     const address = URL.createObjectURL(new Blob(parts, { type: "text/plain" }));
@@ -170,7 +172,7 @@
     for (;;) {
       const answer = engine({ log: { most: 20_000 } });
       if (answer.refused) {
-        element("refusal").textContent = `${answer.refused.field}: ${answer.refused.why}`;
+        Refusals.show(element("refusal"), answer.refused);
         return;
       }
       if (answer.log === "") break;
@@ -236,7 +238,7 @@
     if (!refused) return;
     // The link stays in the address; what is wrong with it stands above the first preset.
     if (!scene) begin(engine({ load: { link: `preset=${presets[0]}` } }).scene);
-    element("refusal").textContent = `${refused.field}: ${refused.why}`;
+    Refusals.show(element("refusal"), refused);
   }
   window.addEventListener("hashchange", () => { if (location.hash.slice(1) !== scene.link) load(); });
   load();

@@ -44,6 +44,8 @@ const WORDS = {
     blind_to_brownout: "50 % never sees a brown-out", open_too_long: "Open for far too long", open_shorter_than_timeout: "An open time shorter than the timeout",
     one_probe: "One probe closes it", bursts: "Bursts on a good day", no_backoff: "No backoff while it flaps", latched: "A latch after two seconds",
     slow_recovery: "It recovers slowly", a_hundred_thousand: "A hundred thousand calls a second",
+    copyToml: "Copy", copiedToml: "The settings are copied.", inEnglish: "Refused: ", atPlace: "Line {line}, column {column}: ",
+    outage: "Kind of outage", fails: "Failing calls", v: "Version of the link", kind: "kind",
   },
   ar: {
     title: "المحاكي",
@@ -71,9 +73,9 @@ const WORDS = {
     background_ppm: "تفشل في يوم جيد", burst_every_s: "دفعة إخفاقات كل (0: أبدًا)", burst_size: "نداءات الدفعة",
     outage_from_s: "يبدأ عند", outage_for_s: "يدوم", share_percent: "النسبة الفاشلة (نصف ميت)", period_ms: "الدورة (متقلّب)",
     threshold: "العتبة threshold", within: "خلال within", size: "الحجم size", span: "المدى span", buckets: "الأقسام buckets", failure_rate: "نسبة الإخفاق failure_rate", slow_rate: "نسبة البطء slow_rate (0: معطّل)",
-    min_calls: "أقل عدد min_calls", normal: "الطبيعي normal", broken_rate: "المعطوب broken", calls_per_false_trip: "calls_per_false_trip", sustained_for: "sustained_for",
-    open_for: "مدة الفتح open_for", max_open: "أقصى فتح max_open", relapse_within: "relapse_within", max_probes: "الاستطلاعات max_probes", probe_successes: "probe_successes",
-    probe_failures: "probe_failures", probe_lease: "probe_lease", ramp: "التدرّج ramp", jitter_permille: "jitter_permille", latch: "القفل latch",
+    min_calls: "أقل عدد min_calls", normal: "الطبيعي normal", broken_rate: "المعطوب broken", calls_per_false_trip: "نداءات بين فتحتين خاطئتين calls_per_false_trip", sustained_for: "دوام الدليل sustained_for",
+    open_for: "مدة الفتح open_for", max_open: "أقصى فتح max_open", relapse_within: "مدة الانتكاس relapse_within", max_probes: "الاستطلاعات معًا max_probes", probe_successes: "نجاحات تُغلقه probe_successes",
+    probe_failures: "إخفاقات تفتحه ثانيةً probe_failures", probe_lease: "مهلة الاستطلاع probe_lease", ramp: "التدرّج ramp", jitter_permille: "التشتيت jitter_permille", latch: "القفل latch",
     slow_after: "بطيء بعد slow_after (0: معطّل)", hung_after: "معلّق بعد hung_after (0: معطّل)",
     ms: "مث", s: "ث", percent: "%", permille: "‰", count: "", switch: "", perSecond: "/ث",
     figLost: "نداءات جيدة ضاعت", figSaved: "نداءات محكوم عليها تُجنِّبت", figBad: "نداءات محكوم عليها مرّت", figToTrip: "الزمن حتى الفتح",
@@ -87,6 +89,8 @@ const WORDS = {
     blind_to_brownout: "خمسون بالمئة لا ترى العطل الجزئي", open_too_long: "مفتوح أطول من اللازم", open_shorter_than_timeout: "مدة فتح أقصر من المهلة",
     one_probe: "استطلاع واحد يُغلقه", bursts: "دفعات إخفاق في يوم جيد", no_backoff: "بلا تراجع أمام خدمة متقلّبة", latched: "قفلٌ بعد ثانيتين",
     slow_recovery: "تعافٍ بطيء", a_hundred_thousand: "مئة ألف نداء في الثانية",
+    copyToml: "نسخ", copiedToml: "نُسخت الإعدادات.", inEnglish: "لم يُقبل؛ ونصّ السبب بالإنجليزية: ", atPlace: "السطر {line}، العمود {column}: ",
+    outage: "نوع العطل", fails: "النداءات الفاشلة", v: "إصدار الرابط", kind: "نوع النافذة kind",
   },
 };
 
@@ -126,5 +130,5 @@ const Words = (() => {
     location.href = address.href;
   }
 
-  return { word, number, duration, apply, turn };
+  return { word, number, duration, apply, turn, isArabic: () => language === "ar" };
 })();
