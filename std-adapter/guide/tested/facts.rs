@@ -26,17 +26,78 @@ fn the_runbook_has_a_section_for_each_alert() {
     }
 }
 
-#[test]
-fn each_setting_has_a_section() {
-    let page = read("std-adapter/guide/src/settings.md");
-    // The error for an unknown key lists those that there are.
-    let error = toml::from_str::<PartialSettings>("qqqqqq = 1").unwrap_err().to_string();
+/// The cells of each row of a page's tables.
+fn rows(page: &str) -> Vec<Vec<&str>> {
+    let tables = page.lines().filter(|line| line.starts_with("| "));
+    tables.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
+}
+
+/// The keys that a table of settings may have: the error for an unknown one lists them.
+fn keys(unknown: &str) -> Vec<String> {
+    let error = toml::from_str::<PartialSettings>(unknown).unwrap_err().to_string();
     let (_, keys) = error.rsplit_once("which are ").unwrap_or_else(|| panic!("{error}"));
-    let keys: Vec<&str> = keys.trim().split(", ").filter(|key| *key != "window").collect();
+    keys.trim().split(", ").map(str::to_owned).collect()
+}
+
+#[test]
+fn each_setting_has_a_section_and_both_its_ends() {
+    let page = read("std-adapter/guide/src/settings.md");
+    let arabic = read("std-adapter/guide/src/ar/settings.md");
+    let keys = keys("qqqqqq = 1");
     assert!(keys.len() > 8, "{keys:?}");
     for key in keys {
         assert!(page.contains(&format!("\n## {key}\n")), "{key} has no section");
+        let link = format!("[`{key}`](#{key})");
+        assert!(rows(&page).iter().any(|row| row.len() == 4 && row[0] == link), "{key} has no row");
+        let statuses = ["failure_status", "ignore_status"];
+        let is_told = arabic.contains(&format!("| `{key}` |")) || statuses.contains(&key.as_str());
+        assert!(is_told, "{key} has no row in Arabic");
     }
+}
+
+#[test]
+fn each_setting_of_a_window_has_both_its_ends() {
+    let percentiles = ["p50", "p90", "p95", "p99", "p999"];
+    for name in ["settings.md", "ar/window.md"] {
+        let page = read(&format!("std-adapter/guide/src/{name}"));
+        for key in keys("[window]\nqqqqqq = 1").iter().filter(|key| !percentiles.contains(&key.as_str())) {
+            let is_there = rows(&page).iter().any(|row| row.len() == 5 && row[0] == format!("`{key}`"));
+            assert!(is_there, "{name}: {key} has no row");
+        }
+    }
+}
+
+/// To write a default down changes nothing.
+#[test]
+fn defaults_are_what_the_tables_say() {
+    let page = read("std-adapter/guide/src/settings.md");
+    let complete = |text: &str| {
+        let settings: PartialSettings = toml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        settings.complete().unwrap_or_else(|error| panic!("{text}: {error}"))
+    };
+    let value = |cell: &str| {
+        let value = cell.strip_prefix('`')?.strip_suffix('`')?;
+        let is_text = toml::from_str::<toml::Table>(&format!("key = {value}")).is_err();
+        Some(if is_text { format!("{value:?}") } else { value.to_owned() })
+    };
+    let mut seen = 0;
+    for row in rows(&page) {
+        let key = row[0].split('`').nth(1).unwrap_or_default();
+        let (table, kinds, default) = match row.as_slice() {
+            [_, default, _, _] => ("", "", value(default)),
+            ["`kind`", _, default, _, _] => ("[window]\n", "", value(default)),
+            [_, kinds, default, _, _] => ("[window]\n", *kinds, value(default)),
+            _ => continue,
+        };
+        let Some(default) = default else { continue };
+        for kind in kinds.split(", ") {
+            let kind = if kind.is_empty() { String::new() } else { format!("kind = '{}'\n", kind.trim_matches('`')) };
+            let without = format!("{table}{kind}");
+            assert_eq!(complete(&format!("{without}{key} = {default}\n")), complete(&without), "{key}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "{seen} defaults");
 }
 
 #[test]
@@ -70,6 +131,17 @@ fn every_english_page_is_in_the_list_for_language_models() {
     for (name, _) in pages().into_iter().filter(|(name, _)| is_content(name)) {
         let page = name.replace(".md", ".html");
         assert!(list.contains(&format!("]({page})")), "{page} is not in llms.txt");
+    }
+}
+
+#[test]
+fn the_list_for_language_models_names_each_feature_and_none_is_a_default() {
+    let list = read("std-adapter/guide/src/llms.txt");
+    let manifest: toml::Table = toml::from_str(&read("std-adapter/Cargo.toml")).unwrap();
+    let features = manifest["features"].as_table().unwrap();
+    assert_eq!(features["default"].as_array().unwrap().len(), 0);
+    for feature in features.keys().filter(|feature| *feature != "default") {
+        assert!(list.contains(&format!("`{feature}`")), "{feature} is not in llms.txt");
     }
 }
 
