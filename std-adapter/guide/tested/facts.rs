@@ -100,6 +100,48 @@ fn defaults_are_what_the_tables_say() {
     assert!(seen > 20, "{seen} defaults");
 }
 
+/// How the state word is laid out, as the file says that knows it.
+#[test]
+fn the_state_word_is_laid_out_as_the_page_says() {
+    let layout = read("core/src/state/mod.rs").replace("//! ", "");
+    let (_, fields) = layout.split_once("| field ").unwrap();
+    let fields = rows(fields).into_iter().take_while(|row| row.len() == 4).filter_map(|row| {
+        let bits: u32 = row[1].parse().ok()?;
+        Some((row[0].to_owned(), bits))
+    });
+    let fields: Vec<_> = fields.collect();
+    assert_eq!(fields.iter().map(|(_, bits)| bits).sum::<u32>(), 64, "{fields:?}");
+    let shown: Vec<String> = fields.iter().map(|(name, bits)| format!("{name} {bits}")).collect();
+    let page = read("std-adapter/guide/src/how-it-works.md");
+    assert!(page.contains(&format!("\n{}     = 64 bits\n", shown.join(" | "))), "{shown:?}");
+}
+
+#[test]
+fn each_promise_links_to_what_checks_it() {
+    let page = read("std-adapter/guide/src/how-it-works.md");
+    let promises: Vec<_> = rows(&page).into_iter().filter(|row| !row[0].starts_with("---")).skip(1).collect();
+    assert!(promises.len() > 8);
+    for promise in promises {
+        assert!(promise[1].contains("](https://github.com/nanobreaker/"), "{promise:?}");
+    }
+}
+
+/// Costs of a healthy call are those that the benchmarks' page measured.
+#[test]
+fn costs_are_those_of_the_benchmarks() {
+    let benches = read("benches/README.md").replace("**", "");
+    let measured = rows(&benches);
+    let is_measured = |name: &str, cost: &str| measured.iter().any(|row| row[0] == name && row[1] == cost);
+    let page = read("std-adapter/guide/src/comparison.md");
+    let (_, costs) = page.split_once("## What a healthy call costs").unwrap();
+    let mut seen = 0;
+    for row in rows(costs).into_iter().filter(|row| row.len() == 3 && row[1].parse::<f64>().is_ok()) {
+        seen += 1;
+        assert!(is_measured(row[0], &format!("{} ({})", row[1], row[2])), "{row:?}");
+    }
+    assert!(seen > 5, "{seen} rows");
+}
+
 #[test]
 fn metrics_that_the_guide_names_are_published() {
     let published = read("std-adapter/src/watch/series.rs");
