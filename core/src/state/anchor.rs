@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_whole_time_comes_back() {
         for time in [0, 1, 77, 0x7FFF, 0x8000, 0x12_3456, Raw::MAX >> 1 >> 20] {
-            for state in [open_until(time), open_until(5).half_opened(time)] {
+            for state in [open_until(time), open_until(5).probe_admitted(time)] {
                 let anchor = Anchor::of(state, time);
                 assert_eq!(anchor.whole_time_of(state, time), Some(time));
                 let later = time + 1_000_000;
@@ -106,7 +106,7 @@ mod tests {
         let state = open_until(0x1_0001);
         let anchor = Anchor::of(state, 0x1_0001);
         assert_eq!(anchor.whole_time_of(state.reset().opened(Opening::BY_STREAK), 0), None);
-        assert_eq!(anchor.whole_time_of(state.half_opened(0x1_0001), 0), None);
+        assert_eq!(anchor.whole_time_of(state.probe_admitted(0x1_0001), 0), None);
         let quarter = 1 << (state.time_field().bits - SHARED);
         let other = open_until(0x1_0001 + quarter);
         assert_eq!(anchor.whole_time_of(other, 0), None);
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn an_empty_word_is_no_anchor() {
         let closed = State::NEW.closed(0);
-        for state in [closed, open_until(0), open_until(0).half_opened(0)] {
+        for state in [closed, open_until(0), open_until(0).probe_admitted(0)] {
             let empty = Anchor(tagged(state.generation(), 0));
             assert_eq!(empty.whole_time_of(state, 0), None);
         }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_nearest_time_lies_on_either_side() {
-        let state = open_until(10).half_opened(10);
+        let state = open_until(10).probe_admitted(10);
         let range = state.time_field().max() + 1;
         assert_eq!(state.time_nearest_to(8), 10);
         assert_eq!(state.time_nearest_to(12), 10);

@@ -167,15 +167,14 @@ impl FailuresRule {
         let mut reading = Reading::new(call);
         reading.was_set_back = true;
         let turned = half_turn(turn, call);
-        let halves = self.halves();
         let is_live = |slot: &&Word| {
             // Relaxed: ordered behind the acquire load of the turn.
             let there = own_content(slot.load(Ordering::Relaxed), call);
-            let is_believed = match self.half(reading.now).wrapping_sub(turned) & halves.range {
+            let is_believed = match self.half(reading.now).wrapping_sub(turned) & self.range() {
                 0 => true,
-                _ if WIDE || halves.range == 1 => true,
+                _ if WIDE || self.range() == 1 => true,
                 // Words that have yet to be emptied are two half turns old: of this one's kind.
-                1 => (there & halves.odd != 0) == (turned & 1 != 0),
+                1 => (there & Self::ODD != 0) == (turned & 1 != 0),
                 _ => false,
             };
             is_believed && matches!(self.look(there, reading), Found::Live)
@@ -212,22 +211,27 @@ impl FailuresRule {
         self.within.units(now) >> (STAMP_BITS - 1)
     }
 
-    const fn halves(self) -> Halves {
-        let range = self.within.range() >> (STAMP_BITS - 1);
-        Halves { odd: 1 << (STAMP_BITS - 1), range, keeps_newer: true }
-    }
-
     fn turn<C>(self, turn: &Word, slots: &[Word], reading: Reading, call: &Call<'_, C>) -> Turned {
         if WIDE {
             return Turned::Here;
         }
         let (half, empty) = (self.half(reading.now), self.within.units(reading.now) & STAMP);
-        turn_to(turn, half, reading.was_set_back, self.halves(), empty, slots.iter(), call)
+        turn_to(turn, half, reading.was_set_back, self, empty, slots.iter(), call)
     }
 
     fn is_turned_to<C>(self, turn: &Word, reading: Reading, call: &Call<'_, C>) -> bool {
         // Relaxed: ordered behind the acquire load of the slot, see `turn`.
         WIDE || turn.load(Ordering::Relaxed) == tagged(call.generation(), self.half(reading.now))
+    }
+}
+
+impl Halves for FailuresRule {
+    const ODD: Raw = 1 << (STAMP_BITS - 1);
+    const KEEPS_NEWER: bool = true;
+
+    #[inline]
+    fn range(self) -> Raw {
+        self.within.range() >> (STAMP_BITS - 1)
     }
 }
 

@@ -49,6 +49,9 @@ pub(crate) trait Judge {
         seen: State,
     ) -> Result<Self::Found<'a>, State>;
 
+    /// Whether its breaker may ever have a ramp: without one it never recovers.
+    const RAMPS: bool = true;
+
     /// Whether [`is_at_rest`](Self::is_at_rest) is worth asking: where judging takes more than that.
     const RESTS: bool = false;
 

@@ -82,6 +82,8 @@ impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
     where
         Self: 'a;
 
+    const RAMPS: bool = Self::CONFIG.ramp_ms() > 0;
+
     #[inline]
     fn config(&self, (): &(), _: &Word, _: State) -> Result<&'static Config, State> {
         Ok(const { &Self::CONFIG })
