@@ -15,12 +15,12 @@
 use crate::settings::{attempt, within};
 use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
-use crate::window::Measured;
 use crate::window::call::{Call, Reading};
-use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
+use crate::window::judge::{Plain, Rule, Ruled, Verdict, judges_by_its_inside};
 use crate::window::tagged::{own_content, update};
 use crate::window::turn::{Halves, Turned, half_turn, turn_to};
-use crate::{Clock, ConfigError};
+use crate::window::{Evidence, Measured};
+use crate::{Clock, ConfigError, Outcome};
 
 const TAKEN: Raw = 1 << (CONTENT_BITS - 1);
 const STAMP: Raw = TAKEN - 1;
@@ -89,7 +89,7 @@ impl<const K: usize> Failures<K> {
     }
 }
 
-counts_by_its_inside!(Failures<const K: usize>);
+judges_by_its_inside!(Failures<const K: usize>);
 
 /// The rule beside its slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,28 +130,30 @@ impl FailuresRule {
     fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
         let Some((turn, slots)) = self.split(words) else { return Verdict::Trips };
         let mut reading = Reading::new(call);
-        'walk: loop {
-            match self.turn(turn, slots, reading, call) {
-                Turned::Here => {}
-                Turned::Behind => {
-                    reading = reading.again(call);
-                    continue;
-                }
-                Turned::Stale => return Verdict::Stale,
+        loop {
+            match self.walk(turn, slots, reading, call) {
+                Some(verdict) => return verdict,
+                None => reading = reading.again(call),
             }
-            for slot in slots {
-                match self.enter(slot, turn, reading, call) {
-                    Some(Found::Live) => {}
-                    Some(Found::Free) => return Verdict::Holds,
-                    Some(Found::Newer | Found::Turned) => {
-                        reading = reading.again(call);
-                        continue 'walk;
-                    }
-                    None => return Verdict::Stale,
-                }
-            }
-            return Verdict::Trips;
         }
+    }
+
+    /// Looks for a free slot; `None` where the clock is to be read again.
+    fn walk<C>(self, turn: &Word, slots: &[Word], reading: Reading, call: &Call<'_, C>) -> Option<Verdict> {
+        match self.turn(turn, slots, reading, call) {
+            Turned::Here => {}
+            Turned::Behind => return None,
+            Turned::Stale => return Some(Verdict::Stale),
+        }
+        for slot in slots {
+            match self.enter(slot, turn, reading, call) {
+                Some(Found::Live) => {}
+                Some(Found::Free) => return Some(Verdict::Holds),
+                Some(Found::Newer | Found::Turned) => return None,
+                None => return Some(Verdict::Stale),
+            }
+        }
+        Some(Verdict::Trips)
     }
 
     /// The turn, and the slots.
