@@ -3,7 +3,6 @@
 use core::borrow::Borrow;
 
 use crate::breaker::opening::part_of;
-use crate::breaker::timing::Now;
 use crate::breaker::{Move, insist};
 use crate::state::{Left, Opening, State};
 use crate::sync::{Ordering, WIDE};
@@ -108,7 +107,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
     }
 
-    /// Takes a step that puts one more probe in flight.
+    /// Makes a move that puts one more probe in flight.
     fn probe(&self, from: State, next: Move, config: &Config) -> Result<Token, State> {
         // Made before the step: should the observer panic, its drop gives the place back. Where the step
         // is refused there is nothing to give back.
@@ -120,60 +119,43 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     fn look(&self, state: State, config: &Config) -> Look {
         match state.phase() {
-            Phase::Closed => Look::Pass(Kind::Counted),
+            Phase::Recovering if W::RAMPS => self.look_while_recovering(state, config),
+            Phase::Closed | Phase::Recovering => Look::Pass(Kind::Counted),
             Phase::Disabled => Look::Pass(Kind::Uncounted),
             Phase::Isolated => Look::Reject(None),
-            Phase::Recovering => self.look_while_recovering(state, config),
-            Phase::Open | Phase::HalfOpen => {
-                // The clock is read after the state was loaded: a deadline that a trip has just set is
-                // then never further ahead than its span, unless the clock was set back.
-                let now = &self.now();
-                let left = self.left(state, now, config);
-                if state.phase() == Phase::Open {
-                    self.look_while_open(state, left, now, config)
-                } else {
-                    self.look_while_half_open(state, left, now, config)
-                }
-            }
+            Phase::Open | Phase::HalfOpen => self.look_for_probe(state, config),
         }
     }
 
-    fn look_while_open(&self, state: State, left: Left, now: &Now, config: &Config) -> Look {
-        let lease = config.lease();
-        match left {
-            Left::Pending(ms) => Look::Reject(Some(ms)),
+    fn look_for_probe(&self, state: State, config: &Config) -> Look {
+        let is_open = state.phase() == Phase::Open;
+        // Read after the state was loaded: a deadline that a trip has just set is then never further ahead
+        // than its span, unless the clock was set back.
+        let now = &self.now();
+        match self.left(state, now, config) {
+            Left::Pending(ms) if is_open || state.in_flight() >= config.max_probes() => {
+                return Look::Reject(Some(ms));
+            }
             // The clock was set back: wait a whole open time from here, once. Set back again it is due,
             // since a clock that comes round looks the same.
-            Left::Beyond if !state.flag() => {
+            Left::Beyond if is_open && !state.flag() => {
                 let span = config.open_span(state.streak());
                 let opening =
                     Opening { retry_at: span.deadline(now.ms, span.ms()), again: true, ..Opening::BY_STREAK };
-                Look::Again(Move::open_until(state, opening, now))
+                return Look::Again(Move::open_until(state, opening, now));
             }
-            Left::Due | Left::Beyond => {
-                let lease_ends = lease.deadline(now.ms, lease.ms());
-                let next = Move::to(state.half_opened(lease_ends)).at(lease_ends, now);
-                Look::Probe(next.because(Cause::OpenTimeOver))
-            }
-        }
-    }
-
-    fn look_while_half_open(&self, state: State, left: Left, now: &Now, config: &Config) -> Look {
-        let lease = config.lease();
-        let left = match left {
-            Left::Pending(ms) => ms,
-            Left::Due | Left::Beyond if state.in_flight() > 0 => {
+            Left::Due | Left::Beyond if !is_open && state.in_flight() > 0 => {
                 return Look::Again(self.tripped(state, now, Cause::ProbesLost, config));
             }
-            Left::Due | Left::Beyond => 0,
-        };
-        if state.in_flight() >= config.max_probes() {
-            return Look::Reject(Some(left));
+            _ => {}
         }
+        let lease = config.lease();
         let lease_ends = lease.deadline(now.ms, lease.ms());
-        let next = Move::to(state.probe_admitted(lease_ends));
-        // Only the first probe into an empty round renews the lease.
-        Look::Probe(if state.in_flight() == 0 { next.at(lease_ends, now) } else { next })
+        let mut next = Move::to(state.probe_admitted(lease_ends));
+        if next.to.in_flight() == 1 {
+            next = next.at(lease_ends, now);
+        }
+        Look::Probe(if is_open { next.because(Cause::OpenTimeOver) } else { next })
     }
 
     fn look_while_recovering(&self, state: State, config: &Config) -> Look {

@@ -57,7 +57,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 pub(super) fn span_of(state: State, config: &Config) -> Span {
     match state.kind() {
         Code::Open => config.open_span(state.streak()),
-        Code::OpenAsked | Code::OpenAdvised => longest(state.kind(), config),
+        Code::OpenAsked => config.asked_span(),
+        Code::OpenAdvised => config.advised_span(),
         Code::HalfOpen => config.lease(),
         Code::Recovering => config.ramp(),
         Code::Closed | Code::Isolated | Code::Disabled => config.relapse(),

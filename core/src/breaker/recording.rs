@@ -87,7 +87,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         } else if state.judges_by_window() {
             self.record_in_window(state, token, outcome)
         } else {
-            self.record_otherwise(token, outcome)
+            self.record_otherwise(state, token, outcome)
         }
     }
 
@@ -108,20 +108,26 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// end of a ramp or the shadow switch changes the word without ending the generation.
     #[cold]
     fn trip_in(&self, seen: State, cause: Cause) -> Recorded {
-        self.step_by(|state, config| {
+        insist(seen, |state| {
+            let config = self.config_in(state)?;
+            let config = config.borrow();
             let stands = state.generation() == seen.generation() && state.judges_by_window();
-            stands.then(|| self.tripped(state, &self.now(), cause, config))
+            if stands {
+                self.step(state, self.tripped(state, &self.now(), cause, config), config)
+            } else {
+                Ok(())
+            }
         });
         // Where another call's failure tripped first, this one was among those judged.
         Recorded::Counted
     }
 
     #[cold]
-    fn record_otherwise(&self, token: Token, outcome: Outcome) -> Recorded {
+    fn record_otherwise(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
         match token.kind() {
             Kind::Uncounted => Recorded::Ignored,
             Kind::Counted => Recorded::Stale,
-            Kind::Probe => insist(self.first_load(), |state| self.record_probe(state, token, outcome)),
+            Kind::Probe => insist(state, |state| self.record_probe(state, token, outcome)),
         }
     }
 

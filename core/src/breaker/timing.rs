@@ -34,7 +34,9 @@ pub(super) struct NewTime {
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// This moment. Ask after the state was loaded.
-    #[inline]
+    // On small chips once, since it takes more bytes than a call.
+    #[cfg_attr(target_has_atomic = "64", inline)]
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(super) fn now(&self) -> Now {
         self.now_and_ms().0
     }
@@ -86,41 +88,30 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if state.needs_no_anchor() {
             return state.time_nearest_to(units);
         }
-        let before = now.anchor.get();
-        before.whole_time_of(state, units).unwrap_or_else(|| {
+        let (time, is_told) = now.anchor.get().whole_time_of(state, units);
+        if !is_told {
             // Who set the time stalled or died before it stored the anchor: stored for it, so that the
             // next reader, whenever it comes, knows this time from one a whole range later.
-            let time = state.time_nearest_to(units);
-            let made_up = Anchor::of(state, time);
-            if self.set_anchor(before, made_up) {
-                now.anchor.set(made_up);
-            }
-            time
-        })
-    }
-
-    /// Stores the anchor of `state`, which a move has just made, where that has a new time.
-    #[inline]
-    pub(super) fn anchor(&self, state: State, time: NewTime) {
-        if !state.needs_no_anchor() {
-            self.set_anchor(time.before, Anchor::of(state, time.whole));
+            now.anchor.set(self.anchor(state, now.sets(time)));
         }
+        time
     }
 
-    /// Puts `anchor` in the place of `before`. A thread that stalled until somebody stored another one
-    /// leaves that: it may be a later time's. Returns whether `anchor` stands there.
-    fn set_anchor(&self, before: Anchor, anchor: Anchor) -> bool {
-        let (before, anchor) = (before.0, anchor.0);
-        if before == anchor {
-            return true;
+    /// Stores the anchor of `state` and its whole time, unless its time needs none. A thread that stalled
+    /// until somebody stored another one leaves that: it may be a later time's. Returns the one that stands
+    /// there as far as this thread knows.
+    pub(super) fn anchor(&self, state: State, time: NewTime) -> Anchor {
+        let (before, anchor) = (time.before, Anchor::of(state, time.whole));
+        if before == anchor || state.needs_no_anchor() {
+            return before;
         }
         // Relaxed: see `now_and_ms`. A loop, since it may be refused without cause.
         loop {
             let (stored, refused) = (Ordering::Relaxed, Ordering::Relaxed);
-            match self.anchor.exchange(before, anchor, stored, refused) {
-                Ok(()) => return true,
-                Err(now) if now == before => {}
-                Err(_) => return false,
+            match self.anchor.exchange(before.0, anchor.0, stored, refused) {
+                Ok(()) => return anchor,
+                Err(now) if now == before.0 => {}
+                Err(_) => return before,
             }
         }
     }

@@ -43,20 +43,17 @@ impl Anchor {
         Self(tagged(state.generation(), content))
     }
 
-    /// The whole time of `state`: of all that have the bits of both words the one nearest to `now`.
-    /// `None` where this is another time's anchor.
-    pub(crate) const fn whole_time_of(self, state: State, now: Raw) -> Option<Raw> {
+    /// The whole time of `state`, and whether this is its anchor: of all times that have the bits of both
+    /// words, or where it is another time's anchor those of `state`, the one nearest to `now`.
+    pub(crate) const fn whole_time_of(self, state: State, now: Raw) -> (Raw, bool) {
         let bits = state.time_field().bits;
         let (upper, low) = (UPPER.get(content(self.0)), state.time());
-        let fits = tag(self.0) == state.generation()
+        let is_told = tag(self.0) == state.generation()
             && PHASE.get(content(self.0)) == phase_of(state)
             && upper & ((1 << SHARED) - 1) == low >> (bits - SHARED);
-        if fits {
-            let time = (upper >> SHARED) << bits | low;
-            Some(nearest_to(now, time, UPPER.bits - SHARED + bits))
-        } else {
-            None
-        }
+        let (time, bits) =
+            if is_told { ((upper >> SHARED) << bits | low, UPPER.bits - SHARED + bits) } else { (low, bits) };
+        (nearest_to(now, time, bits), is_told)
     }
 }
 
@@ -92,11 +89,11 @@ mod tests {
     #[test]
     fn a_whole_time_comes_back() {
         for time in [0, 1, 77, 0x7FFF, 0x8000, 0x12_3456, Raw::MAX >> 1 >> 20] {
-            for state in [open_until(time), open_until(5).half_opened(time)] {
+            for state in [open_until(time), open_until(5).probe_admitted(time)] {
                 let anchor = Anchor::of(state, time);
-                assert_eq!(anchor.whole_time_of(state, time), Some(time));
+                assert_eq!(anchor.whole_time_of(state, time), (time, true));
                 let later = time + 1_000_000;
-                assert_eq!(anchor.whole_time_of(state, later), Some(time));
+                assert_eq!(anchor.whole_time_of(state, later), (time, true));
             }
         }
     }
@@ -105,25 +102,25 @@ mod tests {
     fn an_anchor_of_another_generation_phase_or_time_is_not_believed() {
         let state = open_until(0x1_0001);
         let anchor = Anchor::of(state, 0x1_0001);
-        assert_eq!(anchor.whole_time_of(state.reset().opened(Opening::BY_STREAK), 0), None);
-        assert_eq!(anchor.whole_time_of(state.half_opened(0x1_0001), 0), None);
+        assert!(!anchor.whole_time_of(state.reset().opened(Opening::BY_STREAK), 0).1);
+        assert!(!anchor.whole_time_of(state.probe_admitted(0x1_0001), 0).1);
         let quarter = 1 << (state.time_field().bits - SHARED);
         let other = open_until(0x1_0001 + quarter);
-        assert_eq!(anchor.whole_time_of(other, 0), None);
+        assert!(!anchor.whole_time_of(other, 0).1);
     }
 
     #[test]
     fn an_empty_word_is_no_anchor() {
         let closed = State::NEW.closed(0);
-        for state in [closed, open_until(0), open_until(0).half_opened(0)] {
+        for state in [closed, open_until(0), open_until(0).probe_admitted(0)] {
             let empty = Anchor(tagged(state.generation(), 0));
-            assert_eq!(empty.whole_time_of(state, 0), None);
+            assert!(!empty.whole_time_of(state, 0).1);
         }
     }
 
     #[test]
     fn the_nearest_time_lies_on_either_side() {
-        let state = open_until(10).half_opened(10);
+        let state = open_until(10).probe_admitted(10);
         let range = state.time_field().max() + 1;
         assert_eq!(state.time_nearest_to(8), 10);
         assert_eq!(state.time_nearest_to(12), 10);

@@ -4,7 +4,7 @@
 //! | ---- | ---- | -- | ---------- | ------ |
 //! | closed, recovering, half-open | [`opened`](State::opened) | open | +1 | by [`streak_after_trip`](State::streak_after_trip), or same |
 //! | open | [`postponed`](State::postponed) | open | same | same |
-//! | open | [`half_opened`](State::half_opened) | half-open, first probe in flight | same | same |
+//! | open | [`probe_admitted`](State::probe_admitted) | half-open, first probe in flight | same | same |
 //! | half-open | [`probe_admitted`](State::probe_admitted), [`answered`](State::answered) | half-open | same | same |
 //! | half-open | [`recovering`](State::recovering) | recovering | same | same |
 //! | half-open, recovering | [`closed`](State::closed) | closed | same | same |
@@ -114,20 +114,17 @@ impl State {
         Self(self.with_phase(opening.kind).0 | time)
     }
 
-    /// Open no longer: the first probe goes.
-    pub(crate) const fn half_opened(self, lease_ends: Raw) -> Self {
-        Self(self.with_phase(Code::HalfOpen).0 | IN_FLIGHT.put(1) | LEASE.put(lease_ends))
-    }
-
     /// Half-open with no probe yet: a round that begins anew.
     pub(crate) const fn round_begun(self) -> Self {
         self.with_phase(Code::HalfOpen)
     }
 
-    /// One more probe in flight. The first one into an empty round renews the lease.
+    /// One more probe in flight; of an open state the first one. The first one into an empty round renews
+    /// the lease.
     pub(crate) const fn probe_admitted(self, lease_ends: Raw) -> Self {
-        let state = Self(self.0 + IN_FLIGHT.put(1));
-        if self.in_flight() == 0 { state.with_lease(lease_ends) } else { state }
+        let round = if matches!(self.kind(), Code::HalfOpen) { self } else { self.round_begun() };
+        let state = Self(round.0 + IN_FLIGHT.put(1));
+        if round.in_flight() == 0 { state.with_lease(lease_ends) } else { state }
     }
 
     const fn with_lease(self, lease_ends: Raw) -> Self {
@@ -192,7 +189,7 @@ mod tests {
     const OPENING: Opening = Opening { retry_at: 77, ..Opening::BY_STREAK };
 
     fn half_open() -> State {
-        State::NEW.opened(OPENING).half_opened(9)
+        State::NEW.opened(OPENING).probe_admitted(9)
     }
 
     fn going_on(round: Round) -> State {
@@ -206,9 +203,9 @@ mod tests {
     fn generations_step_on_opening_holding_and_resetting_only() {
         let open = State::NEW.opened(OPENING);
         assert_eq!(open.generation(), 1);
-        assert_eq!(open.half_opened(9).generation(), 1);
-        assert_eq!(open.half_opened(9).recovering(9).generation(), 1);
-        assert_eq!(open.half_opened(9).closed(9).generation(), 1);
+        assert_eq!(open.probe_admitted(9).generation(), 1);
+        assert_eq!(open.probe_admitted(9).recovering(9).generation(), 1);
+        assert_eq!(open.probe_admitted(9).closed(9).generation(), 1);
         assert_eq!(open.postponed(OPENING).generation(), 1);
         assert_eq!(open.isolated().generation(), 2);
         assert_eq!(open.disabled().generation(), 2);
@@ -230,8 +227,8 @@ mod tests {
         let state = State::NEW.in_shadow(true);
         for moved in [
             state.opened(OPENING),
-            state.opened(OPENING).half_opened(9),
-            state.opened(OPENING).half_opened(9).closed(3),
+            state.opened(OPENING).probe_admitted(9),
+            state.opened(OPENING).probe_admitted(9).closed(3),
             state.isolated(),
             state.disabled(),
             state.reset(),
@@ -302,8 +299,8 @@ mod tests {
         assert_eq!(state.cell(), 1);
         for moved in [
             state.opened(OPENING),
-            state.opened(OPENING).half_opened(9),
-            state.opened(OPENING).half_opened(9).closed(3),
+            state.opened(OPENING).probe_admitted(9),
+            state.opened(OPENING).probe_admitted(9).closed(3),
             state.isolated(),
             state.disabled(),
             state.reset(),

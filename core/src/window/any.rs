@@ -2,15 +2,15 @@
 
 use crate::settings::{Threshold, attempt};
 use crate::sync::{Word, const_unless_loom};
-use crate::window::Measured;
 use crate::window::call::Call;
 use crate::window::calls::CallsRule;
 use crate::window::consecutive::ConsecutiveRule;
 use crate::window::cusum::CusumRule;
 use crate::window::failures::FailuresRule;
-use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
+use crate::window::judge::{Plain, Rule, Ruled, Verdict, judges_by_its_inside};
 use crate::window::time::TimeRule;
-use crate::{Clock, ConfigError, WindowSettings};
+use crate::window::{Evidence, Measured};
+use crate::{Clock, ConfigError, Outcome, WindowSettings};
 
 /// Any of the windows, for where a file or a person chooses.
 ///
@@ -48,7 +48,7 @@ impl<const WORDS: usize> AnyWindow<WORDS> {
     }
 }
 
-counts_by_its_inside!(AnyWindow<const WORDS: usize>);
+judges_by_its_inside!(AnyWindow<const WORDS: usize>);
 
 /// Any of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@
 
 use crate::settings::{attempt, within};
 use crate::sync::{Word, const_unless_loom};
-use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
+use crate::window::judge::{Plain, Rule, Ruled, Verdict, judges_by_its_inside};
 use crate::window::tagged::{peek, update};
-use crate::{Clock, ConfigError};
+use crate::window::{Evidence, Measured};
+use crate::{Clock, ConfigError, Outcome};
 
 /// The largest threshold.
 const MAX_THRESHOLD: u32 = u16::MAX as u32;
@@ -50,7 +50,7 @@ impl Consecutive {
     }
 }
 
-counts_by_its_inside!(Consecutive);
+judges_by_its_inside!(Consecutive);
 
 /// The rule beside its word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,12 +19,12 @@
 use crate::settings::{MILLION, attempt, within};
 use crate::state::CONTENT_BITS;
 use crate::sync::{Raw, WIDE, Word, const_unless_loom};
-use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
+use crate::window::judge::{Plain, Rule, Ruled, Verdict, judges_by_its_inside};
 use crate::window::logarithm::log2;
 use crate::window::tagged::{peek, update};
-use crate::{Clock, ConfigError, CusumSettings};
+use crate::window::{Evidence, Measured};
+use crate::{Clock, ConfigError, CusumSettings, Outcome};
 
 const SUM_BITS: u32 = if WIDE { 26 } else { CONTENT_BITS };
 /// The sum that trips.
@@ -121,7 +121,7 @@ impl Cusum {
     }
 }
 
-counts_by_its_inside!(Cusum);
+judges_by_its_inside!(Cusum);
 
 /// The rule beside its word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,13 @@ pub struct Evidence {
     pub slow: Option<Measured>,
 }
 
+impl Evidence {
+    /// Of a window that judges failed calls only.
+    pub(super) const fn of_failed(measured: Measured) -> Self {
+        Self { failed: Some(measured), slow: None }
+    }
+}
+
 /// What one window has counted, beside what trips it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -15,12 +15,12 @@
 use crate::settings::{attempt, within};
 use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
-use crate::window::Measured;
 use crate::window::call::{Call, Reading};
-use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
+use crate::window::judge::{Plain, Rule, Ruled, Verdict, judges_by_its_inside};
 use crate::window::tagged::{own_content, update};
 use crate::window::turn::{Halves, Turned, half_turn, turn_to};
-use crate::{Clock, ConfigError};
+use crate::window::{Evidence, Measured};
+use crate::{Clock, ConfigError, Outcome};
 
 const TAKEN: Raw = 1 << (CONTENT_BITS - 1);
 const STAMP: Raw = TAKEN - 1;
@@ -89,7 +89,7 @@ impl<const K: usize> Failures<K> {
     }
 }
 
-counts_by_its_inside!(Failures<const K: usize>);
+judges_by_its_inside!(Failures<const K: usize>);
 
 /// The rule beside its slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,28 +130,30 @@ impl FailuresRule {
     fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
         let Some((turn, slots)) = self.split(words) else { return Verdict::Trips };
         let mut reading = Reading::new(call);
-        'walk: loop {
-            match self.turn(turn, slots, reading, call) {
-                Turned::Here => {}
-                Turned::Behind => {
-                    reading = reading.again(call);
-                    continue;
-                }
-                Turned::Stale => return Verdict::Stale,
+        loop {
+            match self.walk(turn, slots, reading, call) {
+                Some(verdict) => return verdict,
+                None => reading = reading.again(call),
             }
-            for slot in slots {
-                match self.enter(slot, turn, reading, call) {
-                    Some(Found::Live) => {}
-                    Some(Found::Free) => return Verdict::Holds,
-                    Some(Found::Newer | Found::Turned) => {
-                        reading = reading.again(call);
-                        continue 'walk;
-                    }
-                    None => return Verdict::Stale,
-                }
-            }
-            return Verdict::Trips;
         }
+    }
+
+    /// Looks for a free slot; `None` where the clock is to be read again.
+    fn walk<C>(self, turn: &Word, slots: &[Word], reading: Reading, call: &Call<'_, C>) -> Option<Verdict> {
+        match self.turn(turn, slots, reading, call) {
+            Turned::Here => {}
+            Turned::Behind => return None,
+            Turned::Stale => return Some(Verdict::Stale),
+        }
+        for slot in slots {
+            match self.enter(slot, turn, reading, call) {
+                Some(Found::Live) => {}
+                Some(Found::Free) => return Some(Verdict::Holds),
+                Some(Found::Newer | Found::Turned) => return None,
+                None => return Some(Verdict::Stale),
+            }
+        }
+        Some(Verdict::Trips)
     }
 
     /// The turn, and the slots.
@@ -167,15 +169,14 @@ impl FailuresRule {
         let mut reading = Reading::new(call);
         reading.was_set_back = true;
         let turned = half_turn(turn, call);
-        let halves = self.halves();
         let is_live = |slot: &&Word| {
             // Relaxed: ordered behind the acquire load of the turn.
             let there = own_content(slot.load(Ordering::Relaxed), call);
-            let is_believed = match self.half(reading.now).wrapping_sub(turned) & halves.range {
+            let is_believed = match self.half(reading.now).wrapping_sub(turned) & self.range() {
                 0 => true,
-                _ if WIDE || halves.range == 1 => true,
+                _ if WIDE || self.range() == 1 => true,
                 // Words that have yet to be emptied are two half turns old: of this one's kind.
-                1 => (there & halves.odd != 0) == (turned & 1 != 0),
+                1 => (there & Self::ODD != 0) == (turned & 1 != 0),
                 _ => false,
             };
             is_believed && matches!(self.look(there, reading), Found::Live)
@@ -212,22 +213,27 @@ impl FailuresRule {
         self.within.units(now) >> (STAMP_BITS - 1)
     }
 
-    const fn halves(self) -> Halves {
-        let range = self.within.range() >> (STAMP_BITS - 1);
-        Halves { odd: 1 << (STAMP_BITS - 1), range, keeps_newer: true }
-    }
-
     fn turn<C>(self, turn: &Word, slots: &[Word], reading: Reading, call: &Call<'_, C>) -> Turned {
         if WIDE {
             return Turned::Here;
         }
         let (half, empty) = (self.half(reading.now), self.within.units(reading.now) & STAMP);
-        turn_to(turn, half, reading.was_set_back, self.halves(), empty, slots.iter(), call)
+        turn_to(turn, half, reading.was_set_back, self, empty, slots.iter(), call)
     }
 
     fn is_turned_to<C>(self, turn: &Word, reading: Reading, call: &Call<'_, C>) -> bool {
         // Relaxed: ordered behind the acquire load of the slot, see `turn`.
         WIDE || turn.load(Ordering::Relaxed) == tagged(call.generation(), self.half(reading.now))
+    }
+}
+
+impl Halves for FailuresRule {
+    const ODD: Raw = 1 << (STAMP_BITS - 1);
+    const KEEPS_NEWER: bool = true;
+
+    #[inline]
+    fn range(self) -> Raw {
+        self.within.range() >> (STAMP_BITS - 1)
     }
 }
 

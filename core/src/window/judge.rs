@@ -49,6 +49,9 @@ pub(crate) trait Judge {
         seen: State,
     ) -> Result<Self::Found<'a>, State>;
 
+    /// Whether its breaker may ever have a ramp: without one it never recovers.
+    const RAMPS: bool = true;
+
     /// Whether [`is_at_rest`](Self::is_at_rest) is worth asking: where judging takes more than that.
     const RESTS: bool = false;
 
@@ -94,26 +97,27 @@ pub(crate) struct Ruled<R, const WORDS: usize> {
     pub(crate) words: [Word; WORDS],
 }
 
-/// A window that judges calls which are good or bad: one that can stand beside another.
-pub(crate) trait Counts {
-    /// Takes in one call.
-    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict;
+/// A window beside which the breaker keeps its configuration: one that can stand beside another.
+pub(crate) trait Plain {
+    /// See [`Judge::judge`].
+    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict;
 
-    /// See [`Rule::measure`].
-    fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured;
+    /// See [`Judge::evidence`].
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence;
 
     /// See [`Judge::sweep`].
     fn sweep<C>(&self, call: &Call<'_, C>);
 }
 
-impl<R: Rule, const WORDS: usize> Counts for Ruled<R, WORDS> {
+/// An outcome is bad to a rule unless it is a success.
+impl<R: Rule, const WORDS: usize> Plain for Ruled<R, WORDS> {
     #[inline]
-    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        self.rule.count(&self.words, bad, call)
+    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
+        self.rule.count(&self.words, outcome != Outcome::Success, call)
     }
 
-    fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured {
-        self.rule.measure(&self.words, call)
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence {
+        Evidence::of_failed(self.rule.measure(&self.words, call))
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
@@ -121,8 +125,7 @@ impl<R: Rule, const WORDS: usize> Counts for Ruled<R, WORDS> {
     }
 }
 
-/// Every such window is a breaker's whole window too: an outcome is bad unless it is a success.
-impl<W: Counts> Judge for W {
+impl<W: Plain> Judge for W {
     type Config = Config;
     type Found<'a>
         = &'a Config
@@ -136,35 +139,35 @@ impl<W: Counts> Judge for W {
 
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        self.count(outcome != Outcome::Success, call)
+        Plain::judge(self, outcome, call)
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        Ok(Evidence { failed: Some(self.measure(call)), slow: None })
+        Ok(Plain::evidence(self, call))
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        Counts::sweep(self, call);
+        Plain::sweep(self, call);
     }
 }
 
 /// Makes `$window`, a tuple struct over a window, a window.
-macro_rules! counts_by_its_inside {
+macro_rules! judges_by_its_inside {
     ($window:ident $(<const $n:ident: usize>)?) => {
-        impl $(<const $n: usize>)? Counts for $window $(<$n>)? {
+        impl $(<const $n: usize>)? Plain for $window $(<$n>)? {
             #[inline]
-            fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-                self.0.count(bad, call)
+            fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
+                Plain::judge(&self.0, outcome, call)
             }
 
-            fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured {
-                self.0.measure(call)
+            fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence {
+                Plain::evidence(&self.0, call)
             }
 
             fn sweep<C>(&self, call: &Call<'_, C>) {
-                Counts::sweep(&self.0, call);
+                Plain::sweep(&self.0, call);
             }
         }
     };
 }
-pub(super) use counts_by_its_inside;
+pub(super) use judges_by_its_inside;

@@ -108,9 +108,18 @@ impl Laps {
         was_set_back: bool,
         call: &Call<'_, C>,
     ) -> Turned {
-        let halves = Halves { odd: 1 << (CONTENT_BITS - 1), range: MAX_CONTENT, keeps_newer: false };
         let (half, empty) = (self.half(place), self.label(place.lap));
-        turn_to(turn, half, was_set_back, halves, empty, words, call)
+        turn_to(turn, half, was_set_back, self, empty, words, call)
+    }
+}
+
+impl Halves for Laps {
+    const ODD: Raw = 1 << (CONTENT_BITS - 1);
+    const KEEPS_NEWER: bool = false;
+
+    #[inline]
+    fn range(self) -> Raw {
+        MAX_CONTENT
     }
 }
 

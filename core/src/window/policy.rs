@@ -1,11 +1,9 @@
 //! A window of the user's own.
 
-use crate::state::State;
-use crate::sync::Word;
 use crate::window::Evidence;
 use crate::window::call::Call;
-use crate::window::judge::{Judge, Verdict};
-use crate::{Clock, Config, Outcome};
+use crate::window::judge::{Plain, Verdict};
+use crate::{Clock, Outcome};
 
 /// A rule of one's own that says when to trip; [`Custom`] makes it a window.
 ///
@@ -46,25 +44,14 @@ pub trait Policy {
 #[derive(Debug)]
 pub struct Custom<P>(pub P);
 
-impl<P: Policy> Judge for Custom<P> {
-    type Config = Config;
-    type Found<'a>
-        = &'a Config
-    where
-        Self: 'a;
-
-    #[inline]
-    fn config<'a>(&'a self, own: &'a Config, _: &Word, _: State) -> Result<&'a Config, State> {
-        Ok(own)
-    }
-
+impl<P: Policy> Plain for Custom<P> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         Verdict::of(self.0.trips(outcome, call.generation()))
     }
 
-    fn evidence<C: Clock>(&self, _: &Call<'_, C>) -> Result<Evidence, State> {
-        Ok(Evidence { failed: None, slow: None })
+    fn evidence<C: Clock>(&self, _: &Call<'_, C>) -> Evidence {
+        Evidence { failed: None, slow: None }
     }
 
     fn sweep<C>(&self, _: &Call<'_, C>) {}

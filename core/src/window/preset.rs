@@ -82,6 +82,8 @@ impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
     where
         Self: 'a;
 
+    const RAMPS: bool = Self::CONFIG.ramp_ms() > 0;
+
     #[inline]
     fn config(&self, (): &(), _: &Word, _: State) -> Result<&'static Config, State> {
         Ok(const { &Self::CONFIG })
@@ -93,7 +95,7 @@ impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        Ok(Evidence { failed: Some(Self::RULE.measure(&self.words, call)), slow: None })
+        Ok(Evidence::of_failed(Self::RULE.measure(&self.words, call)))
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

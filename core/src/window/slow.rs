@@ -1,11 +1,9 @@
 //! A second window that judges slow calls.
 
-use crate::state::State;
-use crate::sync::Word;
 use crate::window::Evidence;
 use crate::window::call::Call;
-use crate::window::judge::{Counts, Judge, Verdict};
-use crate::{Clock, Config, Outcome};
+use crate::window::judge::{Plain, Verdict};
+use crate::{Clock, Outcome};
 
 /// Two windows side by side: one judges failed calls, one slow calls. Either may trip.
 ///
@@ -62,27 +60,17 @@ pub(super) fn judge_both(
     }
 }
 
-impl<F: Counts, S: Counts> Judge for WithSlow<F, S> {
-    type Config = Config;
-    type Found<'a>
-        = &'a Config
-    where
-        Self: 'a;
-
-    #[inline]
-    fn config<'a>(&'a self, own: &'a Config, _: &Word, _: State) -> Result<&'a Config, State> {
-        Ok(own)
-    }
-
+impl<F: Plain, S: Plain> Plain for WithSlow<F, S> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        let failed = |bad| self.failed.count(bad, call);
-        let slow = |bad| self.slow.count(bad, call);
+        let outcome_of = |bad| if bad { Outcome::Failure } else { Outcome::Success };
+        let failed = |bad| self.failed.judge(outcome_of(bad), call);
+        let slow = |bad| self.slow.judge(outcome_of(bad), call);
         judge_both(outcome, true, failed, slow)
     }
 
-    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        Ok(Evidence { failed: Some(self.failed.measure(call)), slow: Some(self.slow.measure(call)) })
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence {
+        Evidence { failed: self.failed.evidence(call).failed, slow: self.slow.evidence(call).failed }
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
@@ -95,9 +83,9 @@ impl<F: Counts, S: Counts> Judge for WithSlow<F, S> {
 mod tests {
     use super::*;
     use crate::window::{Calls, Consecutive};
-    use crate::{Breaker, ManualClock, Phase, Rate};
+    use crate::{Breaker, Config, ManualClock, Phase, Rate};
 
-    fn phase_after<F: Counts, S: Counts>(window: WithSlow<F, S>, outcomes: &[Outcome]) -> Phase {
+    fn phase_after<F: Plain, S: Plain>(window: WithSlow<F, S>, outcomes: &[Outcome]) -> Phase {
         let breaker = Breaker::new(window, Config::DEFAULT, ManualClock::new(0));
         for outcome in outcomes {
             breaker.allow().unwrap().record(*outcome);

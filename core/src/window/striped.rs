@@ -7,12 +7,12 @@
 
 use crate::settings::attempt;
 use crate::sync::{Word, array_of, const_unless_loom};
-use crate::window::Measured;
+use crate::window::Evidence;
 use crate::window::call::Call;
-use crate::window::judge::{Counts, Verdict};
+use crate::window::judge::{Plain, Verdict};
 use crate::window::tagged::sweep;
 use crate::window::time::{Rows, TimeRule};
-use crate::{Clock, ConfigError, Rate};
+use crate::{Clock, ConfigError, Outcome, Rate};
 
 /// Tells which stripe the present thread, core or interrupt counts in.
 ///
@@ -109,16 +109,16 @@ impl<S, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES, BUCK
     }
 }
 
-impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Counts for StripedTime<S, STRIPES, BUCKETS> {
+impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Plain for StripedTime<S, STRIPES, BUCKETS> {
     #[inline]
-    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
+    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         // Never out of bounds: STRIPES is not 0.
         let Some(own) = self.good.get(self.stripes.stripe() % STRIPES.max(1)) else { return Verdict::Holds };
-        self.rule.enter(self.rows(own), bad, call)
+        self.rule.enter(self.rows(own), outcome != Outcome::Success, call)
     }
 
-    fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured {
-        self.rule.measure_rows(self.rows(&self.bad), call)
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence {
+        Evidence::of_failed(self.rule.measure_rows(self.rows(&self.bad), call))
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

@@ -9,13 +9,13 @@ use core::iter;
 use crate::settings::{Threshold, attempt, within};
 use crate::state::{MAX_SPAN_MS, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
-use crate::window::Measured;
 use crate::window::call::{Call, Reading};
-use crate::window::judge::{Counts, Rule, Verdict};
+use crate::window::judge::{Plain, Rule, Verdict};
 use crate::window::laps::{Laps, Place};
 use crate::window::tagged::{own_content, sweep, update};
 use crate::window::turn::{Turned, half_turn};
-use crate::{Clock, ConfigError, Rate};
+use crate::window::{Evidence, Measured};
+use crate::{Clock, ConfigError, Outcome, Rate};
 
 /// The most buckets.
 const MAX_BUCKETS: usize = 64;
@@ -86,14 +86,14 @@ impl<const BUCKETS: usize> Time<BUCKETS> {
     }
 }
 
-impl<const BUCKETS: usize> Counts for Time<BUCKETS> {
+impl<const BUCKETS: usize> Plain for Time<BUCKETS> {
     #[inline]
-    fn count<C: Clock>(&self, bad: bool, call: &Call<'_, C>) -> Verdict {
-        self.rule.enter(self.rows(), bad, call)
+    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
+        self.rule.enter(self.rows(), outcome != Outcome::Success, call)
     }
 
-    fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured {
-        self.rule.measure_rows(self.rows(), call)
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence {
+        Evidence::of_failed(self.rule.measure_rows(self.rows(), call))
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

@@ -17,15 +17,15 @@ use crate::sync::{Ordering, Raw, Word};
 use crate::window::call::Call;
 use crate::window::tagged::own_content;
 
-/// What is the same for all words of a window: how half turns are told from their content.
-#[derive(Clone, Copy)]
-pub(super) struct Halves {
+/// How half turns are told from the content of a window's words.
+pub(super) trait Halves: Copy {
     /// The bit of a content that says whether its half turn is an odd one.
-    pub(super) odd: Raw,
-    /// Half turns that the clock can tell apart, less one.
-    pub(super) range: Raw,
+    const ODD: Raw;
     /// Whether words of the next half turn have a meaning in this one, after the clock was set back.
-    pub(super) keeps_newer: bool,
+    const KEEPS_NEWER: bool;
+
+    /// Half turns that the clock can tell apart, less one.
+    fn range(self) -> Raw;
 }
 
 /// Where a reading of the clock stands.
@@ -45,11 +45,11 @@ pub(super) enum Turned {
 ///
 /// A turn that is ahead of `half` is taken back only where `was_set_back`.
 #[inline]
-pub(super) fn turn_to<'a, C>(
+pub(super) fn turn_to<'a, C, H: Halves>(
     turn: &Word,
     half: Raw,
     was_set_back: bool,
-    halves: Halves,
+    halves: H,
     empty: Raw,
     words: impl Iterator<Item = &'a Word> + Clone,
     call: &Call<'_, C>,
@@ -73,20 +73,20 @@ pub(super) fn half_turn<C>(turn: &Word, call: &Call<'_, C>) -> Raw {
 #[cold]
 #[inline(never)]
 #[allow(clippy::too_many_arguments, reason = "the rest of `turn_to`")]
-fn move_on<'a, C>(
+fn move_on<'a, C, H: Halves>(
     turn: &Word,
     mut seen: Raw,
     mine: Raw,
     was_set_back: bool,
-    halves: Halves,
+    halves: H,
     empty: Raw,
     words: impl Iterator<Item = &'a Word> + Clone,
     call: &Call<'_, C>,
 ) -> Turned {
     while seen != mine {
-        let ahead = content(seen).wrapping_sub(content(mine)) & halves.range;
+        let ahead = content(seen).wrapping_sub(content(mine)) & halves.range();
         let is_own = tag(seen) == call.generation();
-        if is_own && ahead <= halves.range / 2 && !was_set_back {
+        if is_own && ahead <= halves.range() / 2 && !was_set_back {
             return Turned::Behind;
         }
         if !is_own && !call.is_current() {
@@ -96,13 +96,13 @@ fn move_on<'a, C>(
             // Words of the last half turn stay where this is the next one.
             let kept = match ahead {
                 // Words that tell apart all times that the clock does need no emptying.
-                _ if halves.range == 1 => Kept::All,
-                1 if halves.keeps_newer => Kept::Near,
-                _ if ahead == halves.range => Kept::Parity(content(seen) & 1 != 0),
+                _ if halves.range() == 1 => Kept::All,
+                1 if H::KEEPS_NEWER => Kept::Near,
+                _ if ahead == halves.range() => Kept::Parity(content(seen) & 1 != 0),
                 _ => Kept::None,
             };
             for word in words.clone() {
-                empty_unless(kept, word, (turn, seen), halves.odd, empty, call);
+                empty_unless(kept, word, (turn, seen), H::ODD, empty, call);
             }
         }
         // Release: pairs with the acquire of `turn_to`. Acquire on refusal: as there.

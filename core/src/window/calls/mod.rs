@@ -8,11 +8,11 @@ mod tally;
 
 use crate::settings::{Threshold, attempt, within};
 use crate::sync::{Raw, Word, const_unless_loom};
-use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Counts, Rule, Ruled, Verdict, counts_by_its_inside};
+use crate::window::judge::{Plain, Rule, Ruled, Verdict, judges_by_its_inside};
 use crate::window::tagged::peek;
-use crate::{Clock, ConfigError, Rate};
+use crate::window::{Evidence, Measured};
+use crate::{Clock, ConfigError, Outcome, Rate};
 
 /// The largest window of calls.
 const MAX_SIZE: u32 = 1_024;
@@ -69,7 +69,7 @@ impl<const WORDS: usize> Calls<WORDS> {
     }
 }
 
-counts_by_its_inside!(Calls<const WORDS: usize>);
+judges_by_its_inside!(Calls<const WORDS: usize>);
 
 /// The rule beside its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
