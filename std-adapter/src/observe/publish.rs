@@ -1,7 +1,7 @@
 //! Metrics through the `metrics` facade.
 //!
-//! Calls are counted in the watch's stripes, which the
-//! facade's recorder never sees on a call's path, and published by [`Monitor::publish`].
+//! Calls are counted in the watch's stripes, which the facade's recorder never sees on a call's path, and
+//! published by [`Monitor::publish`].
 
 use std::sync::Arc;
 #[cfg(feature = "tokio")]
@@ -46,7 +46,7 @@ use crate::watch::series::Series;
 /// first, and make breakers when the process starts, not with their first call.
 ///
 /// Breakers of the same name share their series: what they count adds up, also where one was removed from a
-/// registry and made again.
+/// registry and made again. The gauges show one of them.
 ///
 /// Of a breaker that is gone the last calls are counted, its gauges become NaN, which no alert compares, and
 /// then its series stay as they are. Where names are without bound (a registry by user) have them end: by the

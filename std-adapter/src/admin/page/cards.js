@@ -45,7 +45,7 @@ function makeCard(row, give, giveToFleet) {
     age: element("span", { className: "soft age" }),
     actions: element("span", { className: "actions" }),
     calls: figure("calls a second"), failed: figure("failed"), slow: figure("slow"),
-    rejected: figure("rejected a second"), near: figure("evidence, of what trips"), counted: element("dd", { className: "soft" }), trips: figure("trips"), all: figure("calls in all"),
+    rejected: figure("rejected a second"), near: figure("evidence"), counted: element("dd", { className: "soft" }), trips: figure("trips"), all: figure("calls in all"),
     timeline: document.createElementNS("http://www.w3.org/2000/svg", "svg"),
     began: element("span"),
     rows: element("tbody"),
