@@ -37,7 +37,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let builder = builder.consecutive(3).open_for(open_for).max_open(open_for).probe_successes(1);
         builder.build().map(|breaker| monitor.watch(breaker))
     };
-    let (payments, search) = (breaker("payments")?, breaker("search")?);
+    let payments = breaker("payments")?;
+    // A failure each second, half of what trips.
+    let search = SharedBreaker::builder().name("search").failures(20, Duration::from_secs(10)).build()?;
+    let search = monitor.watch(search);
     // One that is down for good, and one that opens and then is not called by anybody.
     let (ledger, idle) = (breaker("ledger")?, breaker("idle")?);
 
@@ -57,7 +60,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         for tick in 0_u64.. {
             let payments_answer = if tick % 100 < 40 { Err(()) } else { Ok(()) };
             let _ = payments.call_async(async { payments_answer }).await;
-            let _ = search.call_async(async { Ok::<_, ()>(()) }).await;
+            let _ = search.call_async(async { if tick % 100 == 0 { Err(()) } else { Ok(()) } }).await;
             let _ = ledger.call_async(async { if tick < TICKS_UNTIL_DOWN { Ok(()) } else { Err(()) } }).await;
             if tick == TICKS_UNTIL_DOWN {
                 idle.trip();

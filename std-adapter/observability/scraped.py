@@ -13,6 +13,7 @@ EXPECTED = [
     'nanobreaker_transitions_total{breaker="payments", to="open", cause="threshold_reached"} > 0',
     'nanobreaker_phase_duration_seconds_count{breaker="payments", phase="open"} > 0',
     'nanobreaker_phase{breaker="search"} == 0',
+    'nanobreaker_evidence_ratio{breaker="search"} > 0.1 < 1',
     # A breaker that tripped once in its life: the counter was there, at 0, before.
     'increase(nanobreaker_trips_total{breaker="idle"}[1m]) > 0.5',
     'max by (instance) (nanobreaker_phase{breaker="idle"}) == 3',

@@ -128,7 +128,8 @@ impl fmt::Display for Rejection {
         let Some(name) = self.name() else {
             return self.rejected.fmt(f);
         };
-        write!(f, "the breaker {name} is {}", self.rejected.phase)?;
+        // A name may come from strangers, and this line goes to a log.
+        write!(f, "the breaker {} is {}", name.escape_debug(), self.rejected.phase)?;
         match self.rejected.retry_after_ms() {
             Some(ms) => write!(f, "; retry after {ms} ms"),
             None => f.write_str(" until it is reset"),

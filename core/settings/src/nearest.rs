@@ -4,6 +4,13 @@ use alloc::vec::Vec;
 
 /// The name among `known` that is written most like `written`, if any is at all like it: at most a third
 /// of its letters differ.
+///
+/// ```
+/// use nanobreaker_settings::nearest;
+///
+/// assert_eq!(nearest("databse", ["search", "database"]), Some("database"));
+/// assert_eq!(nearest("mail", ["search", "database"]), None);
+/// ```
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()

@@ -16,7 +16,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use nanobreaker_core::{Settings, Snapshot, Transition};
+use nanobreaker_core::{Evidence, Measured, Settings, Snapshot, Transition};
 use serde::{Deserialize, Serialize};
 
 use super::token::unauthorized;
@@ -89,9 +89,32 @@ struct Now {
     #[serde(flatten)]
     snapshot: Snapshot,
     counts: Counts,
+    evidence: Near,
     #[cfg(feature = "fleet")]
     #[serde(skip_serializing_if = "Option::is_none")]
     fleet: Option<super::fleet::Row>,
+}
+
+/// What the window has counted, of failed calls and of slow ones.
+#[derive(Serialize)]
+struct Near {
+    failed: Option<Share>,
+    slow: Option<Share>,
+}
+
+#[derive(Serialize)]
+struct Share {
+    #[serde(flatten)]
+    measured: Measured,
+    /// Of what trips, in parts per million.
+    share_ppm: u32,
+}
+
+impl From<Evidence> for Near {
+    fn from(Evidence { failed, slow, .. }: Evidence) -> Self {
+        let share = |measured: Measured| Share { measured, share_ppm: measured.share_ppm() };
+        Self { failed: failed.map(share), slow: slow.map(share) }
+    }
 }
 
 #[derive(Serialize)]
@@ -228,6 +251,7 @@ impl Overview {
             let now = Now {
                 snapshot: *snapshot,
                 counts: breaker.counts(),
+                evidence: breaker.evidence().into(),
                 #[cfg(feature = "fleet")]
                 fleet: in_fleet.as_mut().and_then(|rows| rows.remove(breaker.name())),
             };

@@ -119,6 +119,8 @@ fn the_token_is_not_shown_in_debug_output() {
 async fn every_breaker_is_listed_with_what_it_did() {
     let site = Site::open(|admin| admin).await;
     let payments = site.breaker("payments");
+    let evidence = site.list("", "").await["breakers"][0]["evidence"].clone();
+    assert_eq!(evidence, json!({ "failed": { "kind": "sum", "ppm": 0, "share_ppm": 0 }, "slow": null }));
     let _search = site.breaker("search");
     payments.allow().unwrap().success();
     payments.trip();

@@ -125,7 +125,7 @@ impl Checked {
             target: "nanobreaker",
             breaker = &*self.name,
             "breaker {} closed by live traffic although its check fails: look at the check",
-            self.name
+            self.name.escape_debug()
         );
         if let Some(tell) = &self.check.on_disagreement {
             tell(&self.name);

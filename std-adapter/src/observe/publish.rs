@@ -1,14 +1,14 @@
 //! Metrics through the `metrics` facade.
 //!
-//! Calls are counted in the watch's stripes, which the
-//! facade's recorder never sees on a call's path, and published by [`Monitor::publish`].
+//! Calls are counted in the watch's stripes, which the facade's recorder never sees on a call's path, and
+//! published by [`Monitor::publish`].
 
 use std::sync::Arc;
 #[cfg(feature = "tokio")]
 use std::time::Duration;
 
 #[cfg(doc)]
-use nanobreaker_core::{Cause, Outcome, Phase};
+use nanobreaker_core::{Cause, Evidence, Outcome, Phase};
 
 use crate::observe::breaker::MonitoredBreaker;
 use crate::observe::monitor::Monitor;
@@ -24,6 +24,7 @@ use crate::watch::series::Series;
 /// | `nanobreaker_rejections_total` | counter | `breaker` |
 /// | `nanobreaker_trips_total` | counter | `breaker`: transitions to open |
 /// | `nanobreaker_phase` | gauge | `breaker`: -1 disabled, 0 closed, 1 recovering, 2 half-open, 3 open, 4 isolated; above 0 it rejects calls |
+/// | `nanobreaker_evidence_ratio` | gauge | `breaker`: how much of what trips its window has counted, 0 to 1 (see [`Evidence`]) |
 ///
 /// And these the breakers of a monitor that is asked for them, by
 /// [`with_series`](Self::with_series):
@@ -45,15 +46,15 @@ use crate::watch::series::Series;
 /// first, and make breakers when the process starts, not with their first call.
 ///
 /// Breakers of the same name share their series: what they count adds up, also where one was removed from a
-/// registry and made again.
+/// registry and made again. The gauges show one of them.
 ///
-/// Of a breaker that is gone the last calls are counted, its phase becomes NaN, which no alert compares, and
+/// Of a breaker that is gone the last calls are counted, its gauges become NaN, which no alert compares, and
 /// then its series stay as they are. Where names are without bound (a registry by user) have them end: by the
 /// Prometheus exporter's `idle_timeout`, longer than some scrapes take. Each `publish` touches every
 /// series of a living breaker but the histogram's, so only those that are gone end. One that comes back
 /// later begins at 0 again, as after a restart.
 impl Monitor {
-    /// Publishes everything that is counted, and phases: before each scrape, or
+    /// Publishes everything that is counted, and gauges: before each scrape, or
     /// every so often (`publish_every`). The groups `Transitions` and `Durations` are published without
     /// it, when a transition is made.
     pub fn publish(&self) {
@@ -61,13 +62,13 @@ impl Monitor {
         for breaker in &breakers {
             if let Some(watch) = breaker.watch() {
                 watch.publish_counts();
-                series::phase(watch.name(), Some(breaker.snapshot().phase));
+                series::state(watch.name(), breaker.snapshot().phase, breaker.evidence());
             }
         }
         let watches = breakers.iter().filter_map(MonitoredBreaker::watch);
         let names = watches.map(|watch| Arc::clone(watch.name())).collect();
         for gone in self.swap_published(names) {
-            series::phase(&gone, None);
+            series::gone(&gone);
         }
     }
 

@@ -311,7 +311,7 @@ mod published {
             let made = after.iter().filter(|(name, count)| name.contains("transitions") && **count > 0.0);
             assert!(made.count() > 15);
             let new: Vec<_> = after.keys().filter(|name| !there.contains_key(*name)).collect();
-            assert_eq!(new, ["nanobreaker_phase breaker=a"]);
+            assert_eq!(new, ["nanobreaker_evidence_ratio breaker=a", "nanobreaker_phase breaker=a"]);
         });
     }
 
@@ -333,7 +333,31 @@ mod published {
             }
             monitor.publish();
             let series = read(&snapshotter);
-            assert!((7..=8).contains(&series.len()), "{series:?}");
+            assert_eq!(series.len(), 8, "{series:?}");
+        });
+    }
+
+    #[test]
+    fn evidence_tells_how_near_a_trip_is_of_failed_and_of_slow_calls() {
+        let recorder = DebuggingRecorder::new();
+        let snapshotter = recorder.snapshotter();
+        ::metrics::with_local_recorder(&recorder, || {
+            let monitor = Monitor::new();
+            let builder = SharedBreaker::builder().clock(clock()).name("a").consecutive(4);
+            let builder = builder.slow_after(Duration::from_secs(1));
+            let slow = nanobreaker_core::WindowSettings::Consecutive { threshold: 2 };
+            let breaker = monitor.watch(builder.slow_window(slow).build().unwrap());
+            let share = || {
+                monitor.publish();
+                read(&snapshotter)["nanobreaker_evidence_ratio breaker=a"]
+            };
+            assert_eq!(share(), 0.0);
+            breaker.allow().unwrap().failure();
+            assert_eq!(share(), 0.25);
+            breaker.allow().unwrap().slow();
+            assert_eq!(share(), 0.5);
+            breaker.allow().unwrap().slow();
+            assert_eq!((breaker.phase(), share()), (Phase::Open, 0.0));
         });
     }
 
@@ -358,6 +382,7 @@ mod published {
             monitor.publish();
             let gone = read(&snapshotter);
             assert!(gone["nanobreaker_phase breaker=a"].is_nan());
+            assert!(gone["nanobreaker_evidence_ratio breaker=a"].is_nan());
         });
     }
 

@@ -55,6 +55,14 @@ fn threads_that_adjust_at_once_leave_the_settings_of_one_of_them() {
 }
 
 #[test]
+fn a_rejection_is_one_line_whatever_the_breakers_name() {
+    let breaker = SharedBreaker::builder().name("a\nb\u{1b}[2J").build().unwrap();
+    breaker.isolate();
+    let line = breaker.call(|| Ok::<_, ()>(())).unwrap_err().rejected().unwrap().to_string();
+    assert_eq!(line, r"the breaker a\nb\u{1b}[2J is isolated until it is reset");
+}
+
+#[test]
 fn settings_are_read_back_as_they_were_put() {
     let breaker = SharedBreaker::builder().build().unwrap();
     let rate = Rate::permille(5).min_calls(50);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use metrics::{
     Counter, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
-use nanobreaker_core::{Cause, Phase, Transition};
+use nanobreaker_core::{Cause, Evidence, Phase, Transition};
 
 use super::counts::Counts;
 
@@ -18,6 +18,7 @@ const CALLS: &str = "nanobreaker_calls_total";
 const REJECTIONS: &str = "nanobreaker_rejections_total";
 const TRIPS: &str = "nanobreaker_trips_total";
 const PHASE: &str = "nanobreaker_phase";
+const EVIDENCE: &str = "nanobreaker_evidence_ratio";
 const PROBES: &str = "nanobreaker_probes_total";
 const REJECTIONS_BY_PHASE: &str = "nanobreaker_rejections_by_phase_total";
 const TRANSITIONS: &str = "nanobreaker_transitions_total";
@@ -83,15 +84,35 @@ pub fn describe_metrics() {
         PHASE,
         "-1 disabled, 0 closed, 1 recovering, 2 half-open, 3 open, 4 isolated: above 0 it rejects calls. NaN once the breaker is gone."
     );
+    describe_gauge!(
+        EVIDENCE,
+        "How much of what trips the window has counted, of failed or of slow calls: 0 to 1. NaN once the breaker is gone."
+    );
     describe_counter!(PROBES, "Probes of half-open breakers, by how they ended.");
     describe_counter!(REJECTIONS_BY_PHASE, "Calls that were rejected, by the breaker's phase.");
     describe_counter!(TRANSITIONS, "Transitions of breakers.");
     describe_histogram!(PHASE_DURATION, Unit::Seconds, "How long breakers stayed in a phase.");
 }
 
-/// The phase that a breaker is in; `None` where it is gone.
-pub(crate) fn phase(name: &Arc<str>, now: Option<Phase>) {
-    gauge!(PHASE, "breaker" => Arc::clone(name)).set(now.map_or(f64::NAN, level));
+/// How a breaker stands.
+pub(crate) fn state(name: &Arc<str>, phase: Phase, evidence: Evidence) {
+    gauges(name, level(phase), share(evidence));
+}
+
+/// Of a breaker that is gone.
+pub(crate) fn gone(name: &Arc<str>) {
+    gauges(name, f64::NAN, f64::NAN);
+}
+
+fn gauges(name: &Arc<str>, phase: f64, evidence: f64) {
+    gauge!(PHASE, "breaker" => Arc::clone(name)).set(phase);
+    gauge!(EVIDENCE, "breaker" => Arc::clone(name)).set(evidence);
+}
+
+/// Of the window that is nearest to tripping.
+fn share(Evidence { failed, slow, .. }: Evidence) -> f64 {
+    let shares = [failed, slow].into_iter().flatten().map(|measured| measured.share_ppm());
+    f64::from(shares.max().unwrap_or(0)) / 1e6
 }
 
 /// The higher the more it rejects.

@@ -45,13 +45,14 @@ function makeCard(row, give, giveToFleet) {
     age: element("span", { className: "soft age" }),
     actions: element("span", { className: "actions" }),
     calls: figure("calls a second"), failed: figure("failed"), slow: figure("slow"),
-    rejected: figure("rejected a second"), trips: figure("trips"), all: figure("calls in all"),
+    rejected: figure("rejected a second"), near: figure("evidence"), counted: element("dd", { className: "soft" }), trips: figure("trips"), all: figure("calls in all"),
     timeline: document.createElementNS("http://www.w3.org/2000/svg", "svg"),
     began: element("span"),
     rows: element("tbody"),
     config: element("p", { className: "soft" }),
     row: null, before: null, seen: 0,
   };
+  card.near.after(card.counted);
   for (const [action, label, effect] of ACTIONS) {
     const button = element("button", { textContent: label, title: effect, type: "button", "aria-label": label + " " + name });
     button.addEventListener("click", () => give(card.row, button.dataset.action || action, effect));
@@ -124,6 +125,15 @@ function fleetNotes(shared) {
   return notes;
 }
 
+// How near a trip is, by what is nearest, and what was counted.
+function showNearness(card, { failed, slow }) {
+  const shares = [failed, slow].filter(Boolean).map(it => it.share_ppm);
+  card.near.textContent = shares.length ? percent(Math.max(...shares), 1e6) : "–";
+  const counted = { count: it => it.bad + " of " + it.limit, rate: it => it.bad + " of " + it.calls + " calls" };
+  const said = (it, what) => it && it.kind in counted ? [counted[it.kind](it) + " " + what] : [];
+  card.counted.textContent = [...said(failed, "failed"), ...said(slow, "slow")].join(", ");
+}
+
 function notesOf(row) {
   const notes = [], last = row.recent.at(-1);
   if (row.time_left_ms > 0) notes.push((row.phase === "open" ? "probes in " : "ends in ") + duration(row.time_left_ms));
@@ -164,6 +174,7 @@ function show(card, row, now, allowsChanges, fleet) {
   drawTimeline(card, row, now);
   if (!isNew) return;
   card.all.textContent = calls.toLocaleString();
+  showNearness(card, row.evidence);
   card.trips.textContent = row.counts.trips.toLocaleString();
   card.config.textContent = listed(row.settings).join(" · ");
   card.rows.replaceChildren(...row.recent.toReversed().map(change => element("tr", {},
