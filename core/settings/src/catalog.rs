@@ -40,6 +40,19 @@ pub struct Catalog {
 pub enum CatalogError {
     /// A setting can't be.
     Setting(SettingsError),
+    /// A breaker or a profile has no name.
+    Unnamed {
+        /// The table that it is in.
+        table: &'static str,
+    },
+    /// Two names in one table differ in nothing but upper and lower case. The environment knows lower case only,
+    /// so one of them is hardly meant.
+    SameName {
+        /// The table that both are in.
+        table: &'static str,
+        /// Both names.
+        names: [String; 2],
+    },
     /// A breaker names a profile that there is not.
     UnknownProfile {
         /// The breaker's table.
@@ -55,6 +68,10 @@ impl fmt::Display for CatalogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Setting(error) => error.fmt(f),
+            Self::Unnamed { table } => write!(f, "{table} has an entry whose name is empty"),
+            Self::SameName { table, names: [one, other] } => {
+                write!(f, "{table}.{one} and {table}.{other} differ in nothing but upper and lower case")
+            }
             Self::UnknownProfile { table, profile, known } => {
                 write!(f, "{table}.profile is {profile:?}, but ")?;
                 if known.is_empty() {
@@ -89,6 +106,8 @@ impl Catalog {
     fn checked(written: Written) -> Result<Self, CatalogError> {
         let defaults = written.defaults;
         checked(defaults, "defaults")?;
+        check_names("profiles", written.profiles.keys())?;
+        check_names("breakers", written.breakers.keys())?;
         let mut catalog = Self { defaults, ..Self::default() };
         for (name, settings) in written.profiles {
             let settings = checked(settings.or(defaults), &format!("profiles.{name}"))?;
@@ -114,6 +133,19 @@ impl Catalog {
         };
         self.profile(&profile).ok_or_else(|| unknown(profile))
     }
+}
+
+fn check_names<'a>(table: &'static str, names: impl Iterator<Item = &'a String>) -> Result<(), CatalogError> {
+    let mut seen = BTreeMap::new();
+    for name in names {
+        if name.trim().is_empty() {
+            return Err(CatalogError::Unnamed { table });
+        }
+        if let Some(other) = seen.insert(name.to_lowercase(), name) {
+            return Err(CatalogError::SameName { table, names: [other.clone(), name.clone()] });
+        }
+    }
+    Ok(())
 }
 
 fn checked(settings: PartialSettings, table: &str) -> Result<PartialSettings, CatalogError> {

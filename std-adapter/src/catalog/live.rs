@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use nanobreaker_settings::{Catalog, PartialSettings};
 
-use crate::catalog::{Layers, LoadError};
+use super::layers::{Layers, LoadError, Reading};
 use crate::shared::{SharedBreaker, SharedBreakerBuilder};
 
 /// A [`Catalog`] with the [`Layers`] that it was read from, to be read again; cheap to clone, all
 /// clones are the same.
 ///
-/// It is asked when a breaker is made or adjusted, never by a call.
+/// It is asked when a breaker is made or adjusted, never by a call. Whatever is wrong with a file when it is read
+/// again (empty, half written, gone, unreadable, a setting that can't be), the last good settings stay.
 ///
 /// ```
 /// use nanobreaker::Registry;
@@ -38,7 +39,7 @@ use crate::shared::{SharedBreaker, SharedBreakerBuilder};
 #[derive(Clone, Debug)]
 pub struct LiveCatalog {
     layers: Arc<Layers>,
-    current: Arc<RwLock<Arc<Catalog>>>,
+    current: Arc<RwLock<Reading>>,
 }
 
 impl LiveCatalog {
@@ -48,14 +49,13 @@ impl LiveCatalog {
     ///
     /// As [`Layers::load`].
     pub fn load(layers: Layers) -> Result<Self, LoadError> {
-        let current = Arc::new(layers.load()?);
+        let current = layers.read(None)?;
         Ok(Self { layers: Arc::new(layers), current: Arc::new(RwLock::new(current)) })
     }
 
     /// The catalogue as it stands.
     pub fn catalog(&self) -> Arc<Catalog> {
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&current)
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).catalog)
     }
 
     /// The settings of the breaker called `name`.
@@ -78,33 +78,45 @@ impl LiveCatalog {
     ///
     /// As [`Layers::load`]; the catalogue stays as it was.
     pub fn reload(&self) -> Result<bool, LoadError> {
-        let fresh = Arc::new(self.layers.load()?);
+        self.read().map(|reading| self.take(reading))
+    }
+
+    fn read(&self) -> Result<Reading, LoadError> {
+        let before = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
+        self.layers.read(Some(&before))
+    }
+
+    fn take(&self, reading: Reading) -> bool {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        let changed = **current != *fresh;
-        if changed {
-            *current = fresh;
-        }
-        Ok(changed)
+        let changed = current.catalog != reading.catalog;
+        *current = reading;
+        changed
     }
 
     /// Reads the layers again and again, `every` so often, and tells `when_changed` of each change
     /// and of each error; never returns. An error that stands is told once.
     ///
-    /// Files are read on tokio's blocking pool. **Dropping** the future ends it; a reading under way
-    /// is finished and may change the catalogue, but nobody is told.
+    /// What two readings in a row find counts, so that a file that is being written is not taken for what
+    /// is there of it.
+    ///
+    /// Files are read on tokio's blocking pool. **Dropping** the future ends it; nothing changes after that.
     #[cfg(feature = "tokio")]
     pub async fn follow(&self, every: Duration, mut when_changed: impl FnMut(Result<(), LoadError>)) {
-        let mut told = None;
+        let (mut before, mut told) = (None, None);
         loop {
             tokio::time::sleep(every).await;
             let catalog = self.clone();
-            let Ok(reloaded) = tokio::task::spawn_blocking(move || catalog.reload()).await else {
+            let Ok(read) = tokio::task::spawn_blocking(move || catalog.read()).await else {
                 continue;
             };
-            match reloaded {
-                Ok(changed) => {
+            if before.as_ref() != Some(&read) {
+                before = Some(read);
+                continue;
+            }
+            match read {
+                Ok(reading) => {
                     told = None;
-                    if changed {
+                    if self.take(reading) {
                         when_changed(Ok(()));
                     }
                 }

@@ -1,5 +1,6 @@
 //! The settings of many breakers: defaults, named profiles, and what each breaker has of its own.
 
+pub mod bounds;
 mod layers;
 mod live;
 
