@@ -89,6 +89,8 @@ mod event;
 mod fallback;
 #[cfg(feature = "fleet")]
 pub mod fleet;
+#[cfg(any(feature = "reqwest", feature = "tower-http"))]
+mod host;
 mod identity;
 #[cfg(feature = "monitor")]
 pub mod observe;

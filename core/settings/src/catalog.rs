@@ -53,6 +53,19 @@ pub struct Catalog {
 pub enum CatalogError {
     /// A setting can't be.
     Setting(SettingsError),
+    /// A breaker or a profile has no name.
+    Unnamed {
+        /// The table that it is in.
+        table: &'static str,
+    },
+    /// Two names in one table differ in nothing but upper and lower case. The environment knows lower case only,
+    /// so one of them is hardly meant.
+    SameName {
+        /// The table that both are in.
+        table: &'static str,
+        /// Both names.
+        names: [String; 2],
+    },
     /// A breaker names a profile that there is not.
     UnknownProfile {
         /// The breaker's table.
@@ -73,6 +86,10 @@ impl fmt::Display for CatalogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Setting(error) => error.fmt(f),
+            Self::Unnamed { table } => write!(f, "{table} has an entry whose name is empty"),
+            Self::SameName { table, names: [one, other] } => {
+                write!(f, "{table}.{one} and {table}.{other} differ in nothing but upper and lower case")
+            }
             Self::UnknownProfile { table, profile, known } => {
                 write!(f, "{table}.profile is {profile:?}, but ")?;
                 if known.is_empty() {
@@ -140,6 +157,8 @@ impl Catalog {
         let fleet = written.fleet.map(FleetSettings::checked).transpose().map_err(CatalogError::Setting)?;
         let mut catalog = Self { fleet, ..Self::default() };
         catalog.defaults = catalog.lay(written.defaults, &Entry::default(), "defaults")?;
+        check_names("profiles", written.profiles.keys())?;
+        check_names("breakers", written.breakers.keys())?;
         for (name, own) in written.profiles {
             let entry = catalog.lay(own, &catalog.defaults, &format!("profiles.{name}"))?;
             catalog.profiles.insert(name, entry);
@@ -182,4 +201,17 @@ impl<'de> Deserialize<'de> for Catalog {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::checked(Written::deserialize(deserializer)?).map_err(Error::custom)
     }
+}
+
+fn check_names<'a>(table: &'static str, names: impl Iterator<Item = &'a String>) -> Result<(), CatalogError> {
+    let mut seen = BTreeMap::new();
+    for name in names {
+        if name.trim().is_empty() {
+            return Err(CatalogError::Unnamed { table });
+        }
+        if let Some(other) = seen.insert(name.to_lowercase(), name) {
+            return Err(CatalogError::SameName { table, names: [other.clone(), name.clone()] });
+        }
+    }
+    Ok(())
 }

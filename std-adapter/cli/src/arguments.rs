@@ -109,6 +109,14 @@ pub(crate) struct Explain {
     /// The timeout that callers have, for warnings about calls that hang
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub(crate) timeout: Option<Duration>,
+    /// The same where the timeout is around the guarded call, and so drops it
+    #[arg(
+        long,
+        value_name = "DURATION",
+        value_parser = humantime::parse_duration,
+        conflicts_with = "timeout"
+    )]
+    pub(crate) timeout_outside: Option<Duration>,
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,

@@ -72,7 +72,8 @@ fn each_setting_of_a_window_has_both_its_ends() {
 fn defaults_are_what_the_tables_say() {
     let page = read("std-adapter/guide/src/settings.md");
     let complete = |text: &str| {
-        let settings: PartialSettings = toml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let settings: PartialSettings =
+            toml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         settings.complete().unwrap_or_else(|error| panic!("{text}: {error}"))
     };
     let value = |cell: &str| {
@@ -91,7 +92,11 @@ fn defaults_are_what_the_tables_say() {
         };
         let Some(default) = default else { continue };
         for kind in kinds.split(", ") {
-            let kind = if kind.is_empty() { String::new() } else { format!("kind = '{}'\n", kind.trim_matches('`')) };
+            let kind = if kind.is_empty() {
+                String::new()
+            } else {
+                format!("kind = '{}'\n", kind.trim_matches('`'))
+            };
             let without = format!("{table}{kind}");
             assert_eq!(complete(&format!("{without}{key} = {default}\n")), complete(&without), "{key}");
             seen += 1;

@@ -8,9 +8,7 @@ use std::time::Duration;
 use nanobreaker_settings::FleetSettings;
 use nanobreaker_settings::{Catalog, PartialSettings};
 
-#[cfg(feature = "check")]
-use crate::catalog::checks::Checks;
-use crate::catalog::{Layers, LoadError};
+use super::layers::{Layers, LoadError, Reading};
 #[cfg(feature = "fleet")]
 use crate::fleet::Fleet;
 use crate::shared::{SharedBreaker, SharedBreakerBuilder};
@@ -18,7 +16,8 @@ use crate::shared::{SharedBreaker, SharedBreakerBuilder};
 /// A [`Catalog`] with the [`Layers`] that it was read from, to be read again; cheap to clone, all
 /// clones are the same.
 ///
-/// It is asked when a breaker is made or adjusted, never by a call.
+/// It is asked when a breaker is made or adjusted, never by a call. Whatever is wrong with a file when it is read
+/// again (empty, half written, gone, unreadable, a setting that can't be), the last good settings stay.
 ///
 /// ```
 /// use nanobreaker::Registry;
@@ -44,28 +43,9 @@ use crate::shared::{SharedBreaker, SharedBreakerBuilder};
 #[derive(Clone, Debug)]
 pub struct LiveCatalog {
     layers: Arc<Layers>,
-    current: Arc<RwLock<Current>>,
+    current: Arc<RwLock<Reading>>,
     #[cfg(feature = "fleet")]
     fleet: Option<Fleet>,
-}
-
-/// The catalogue as it stands.
-#[derive(Clone, Debug)]
-struct Current {
-    catalog: Arc<Catalog>,
-    #[cfg(feature = "check")]
-    checks: Arc<Checks>,
-}
-
-impl Current {
-    fn read(layers: &Layers) -> Result<Self, LoadError> {
-        let catalog = layers.load()?;
-        Ok(Self {
-            #[cfg(feature = "check")]
-            checks: Arc::new(Checks::of(&catalog)?),
-            catalog: Arc::new(catalog),
-        })
-    }
 }
 
 impl LiveCatalog {
@@ -76,7 +56,7 @@ impl LiveCatalog {
     /// As [`Layers::load`]; also where there is a table `[fleet]`, which takes
     /// `load_in_fleet` (feature `fleet`).
     pub fn load(layers: Layers) -> Result<Self, LoadError> {
-        let current = Current::read(&layers)?;
+        let current = layers.read(None)?;
         if current.catalog.fleet().is_some() {
             let message =
                 "fleet is set, but nobody starts it: load the catalogue by LiveCatalog::load_in_fleet";
@@ -124,7 +104,7 @@ impl LiveCatalog {
         layers: Layers,
         start: impl FnOnce(&FleetSettings) -> Result<Fleet, E>,
     ) -> Result<Self, LoadError> {
-        let current = Current::read(&layers)?;
+        let current = layers.read(None)?;
         let fleet = current.catalog.fleet().map(start).transpose();
         let fleet = fleet.map_err(|error| LoadError::new(format!("fleet: {error}")))?;
         Ok(Self { layers: Arc::new(layers), current: Arc::new(RwLock::new(current)), fleet })
@@ -136,7 +116,7 @@ impl LiveCatalog {
         self.fleet.as_ref()
     }
 
-    fn current(&self) -> Current {
+    fn current(&self) -> Reading {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -179,36 +159,49 @@ impl LiveCatalog {
     /// As [`Layers::load`], and where the table `[fleet]` is another than the one that was started; the
     /// catalogue stays as it was.
     pub fn reload(&self) -> Result<bool, LoadError> {
-        let fresh = Current::read(&self.layers)?;
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        if fresh.catalog.fleet() != current.catalog.fleet() {
+        self.read().map(|reading| self.take(reading))
+    }
+
+    fn read(&self) -> Result<Reading, LoadError> {
+        let before = self.current();
+        let reading = self.layers.read(Some(&before))?;
+        if reading.catalog.fleet() != before.catalog.fleet() {
             return Err(LoadError::new("fleet was changed: that takes a restart".to_owned()));
         }
-        let changed = fresh.catalog != current.catalog;
-        if changed {
-            *current = fresh;
-        }
-        Ok(changed)
+        Ok(reading)
+    }
+
+    fn take(&self, reading: Reading) -> bool {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = current.catalog != reading.catalog;
+        *current = reading;
+        changed
     }
 
     /// Reads the layers again and again, `every` so often, and tells `when_changed` of each change
     /// and of each error; never returns. An error that stands is told once.
     ///
-    /// Files are read on tokio's blocking pool. **Dropping** the future ends it; a reading under way
-    /// is finished and may change the catalogue, but nobody is told.
+    /// What two readings in a row find counts, so that a file that is being written is not taken for what
+    /// is there of it.
+    ///
+    /// Files are read on tokio's blocking pool. **Dropping** the future ends it; nothing changes after that.
     #[cfg(feature = "tokio")]
     pub async fn follow(&self, every: Duration, mut when_changed: impl FnMut(Result<(), LoadError>)) {
-        let mut told = None;
+        let (mut before, mut told) = (None, None);
         loop {
             tokio::time::sleep(every).await;
             let catalog = self.clone();
-            let Ok(reloaded) = tokio::task::spawn_blocking(move || catalog.reload()).await else {
+            let Ok(read) = tokio::task::spawn_blocking(move || catalog.read()).await else {
                 continue;
             };
-            match reloaded {
-                Ok(changed) => {
+            if before.as_ref() != Some(&read) {
+                before = Some(read);
+                continue;
+            }
+            match read {
+                Ok(reading) => {
                     told = None;
-                    if changed {
+                    if self.take(reading) {
                         when_changed(Ok(()));
                     }
                 }

@@ -1,6 +1,7 @@
 //! The settings of many breakers: defaults, named profiles, and what each breaker has of its own; their checks,
 //! and the fleet that they are in.
 
+pub mod bounds;
 #[cfg(feature = "check")]
 mod checks;
 mod layers;

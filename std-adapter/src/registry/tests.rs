@@ -292,3 +292,74 @@ fn a_million_keys_leave_memory_flat() {
     #[cfg(target_os = "linux")]
     assert!(resident_kb() < warm_kb + 30_000, "{} KB", resident_kb());
 }
+
+#[test]
+fn whoever_waits_with_a_reference_or_a_look_at_all_keeps_no_memory_back() {
+    let alive = Arc::new(());
+    let token = Arc::clone(&alive);
+    let registry: Registry<u32> = Registry::builder(move |_| {
+        let token = Arc::clone(&token);
+        SharedBreaker::builder().on_transition(move |_| drop(Arc::clone(&token)))
+    })
+    .max_breakers(100)
+    .build();
+    for key in 0..100 {
+        registry.get_or_create(&key).unwrap();
+    }
+    let (begun, ends) = (Barrier::new(3), Barrier::new(3));
+    thread::scope(|scope| {
+        // In a call, and in a closure that looks at all.
+        scope.spawn(|| {
+            let breaker = registry.get_or_create(&99).unwrap();
+            breaker.call(|| {
+                begun.wait();
+                ends.wait();
+                Ok::<_, ()>(())
+            })
+        });
+        scope.spawn(|| {
+            let mut has_waited = false;
+            registry.for_each(|_, _| {
+                if !std::mem::replace(&mut has_waited, true) {
+                    begun.wait();
+                    ends.wait();
+                }
+            });
+        });
+        begun.wait();
+        for key in 1_000..100_000 {
+            registry.get_or_create(&key).unwrap();
+        }
+        // Those of the registry, those that are being looked at, and what the map has not dropped yet.
+        let most = Arc::strong_count(&alive);
+        assert!(most < 1_000, "{most} breakers at once");
+        ends.wait();
+    });
+}
+
+/// The short form of what `cargo run --profile user -p benches --bin hosts` measures for a minute.
+#[test]
+fn hosts_that_come_and_go_leave_no_more_breakers_than_are_in_use() {
+    let alive = Arc::new(());
+    let token = Arc::clone(&alive);
+    let clock: &'static ManualClock = Box::leak(Box::new(ManualClock::new(0)));
+    let registry: Registry<u32> = Registry::builder(move |_| {
+        let token = Arc::clone(&token);
+        SharedBreaker::builder().on_transition(move |_| drop(Arc::clone(&token)))
+    })
+    .idle_after(Duration::from_secs(10))
+    .clock(clock)
+    .build();
+    let mut most = 0;
+    for second in 0..60 {
+        // A hundredth of a thousand is new each second.
+        for host in 10 * second..1_000 + 10 * second {
+            registry.get_or_create(&host).unwrap();
+        }
+        clock.advance(1_000);
+        most = most.max(registry.len());
+    }
+    // In use, idle for up to half as long again as they may be, and what the map has not dropped yet.
+    assert!(most <= 1_000 + 10 * 15, "{most}");
+    assert!(Arc::strong_count(&alive) < 1_000 + 10 * 15 + 300, "{}", Arc::strong_count(&alive));
+}

@@ -21,6 +21,7 @@ use crate::asked::retry_after;
 use crate::call::{CallExt, Handle};
 use crate::counted::Counted;
 use crate::error::CallError;
+use crate::host::normal;
 use crate::registry::Registry;
 use crate::shared::{BreakerRef, PinnedBreaker, SharedBreaker, SharedBreakerBuilder};
 
@@ -58,21 +59,7 @@ impl Breakers {
 /// The host, with the port where it is not the scheme's own. The URL's parser has put it in lower case and
 /// left out a port that goes without saying.
 fn host(url: &Url) -> Cow<'_, str> {
-    plain(&url[Position::BeforeHost..Position::AfterPort])
-}
-
-/// Without the dot at the end that makes a name absolute: it is the same host.
-fn plain(host: &str) -> Cow<'_, str> {
-    let (name, port) = match host.rsplit_once(':') {
-        // Not the last part of an address in brackets.
-        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
-        _ => (host, None),
-    };
-    match (name.strip_suffix('.'), port) {
-        (None, _) => Cow::Borrowed(host),
-        (Some(name), None) => Cow::Borrowed(name),
-        (Some(name), Some(port)) => Cow::Owned(format!("{name}:{port}")),
-    }
+    normal(&url[Position::BeforeHost..Position::AfterPort])
 }
 
 impl BreakerMiddleware {
@@ -138,10 +125,11 @@ impl BreakerMiddleware {
         self.classify(move |result| by_statuses(&statuses, result))
     }
 
-    /// The breaker of a host that requests were made to; the one breaker, if there is but one.
+    /// The breaker of a host that requests were made to, in upper or lower case, with its port where that is not
+    /// the scheme's own; the one breaker, if there is but one.
     pub fn breaker(&self, host: &str) -> Option<BreakerRef> {
         match &*self.breakers {
-            Breakers::PerHost(hosts) => hosts.get(&*plain(host)),
+            Breakers::PerHost(hosts) => hosts.get(&*normal(host)),
             Breakers::Single(breaker) => Some(breaker.reference()),
         }
     }

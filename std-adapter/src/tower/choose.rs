@@ -94,12 +94,10 @@ impl<B: Handle, Request> Choose<Request> for B {
 /// [`BreakerLayer::keyed`](super::BreakerLayer::keyed).
 ///
 /// ```
-/// use http::Request;
-/// use nanobreaker::{Registry, SharedBreaker, tower::{BreakerLayer, Keyed}};
+/// use nanobreaker::{Registry, SharedBreaker, tower::{BreakerLayer, Keyed, host}};
 ///
 /// let hosts = Registry::builder(|host: &String| SharedBreaker::builder().name(host.as_str())).build();
-/// let host = |request: &Request<String>| request.uri().host().unwrap_or("").to_owned();
-/// let layer = BreakerLayer::http(Keyed::new(hosts, host));
+/// let layer = BreakerLayer::http(Keyed::new(hosts, host::<String>));
 /// # drop(layer);
 /// ```
 #[cfg(feature = "registry")]

@@ -95,6 +95,8 @@ mod service;
 mod statuses;
 
 #[cfg(feature = "tower-http")]
+pub use crate::host::host;
+#[cfg(feature = "tower-http")]
 pub use body::GuardedBody;
 pub use choose::Choose;
 #[cfg(feature = "registry")]

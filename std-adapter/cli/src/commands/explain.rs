@@ -11,7 +11,8 @@ pub(crate) fn explain(arguments: &Explain) -> Result<String, Failure> {
     let surroundings = Surroundings {
         calls_per_second: arguments.rate,
         normal: arguments.normal,
-        timeout: arguments.timeout,
+        timeout: arguments.timeout.or(arguments.timeout_outside),
+        drops_calls: arguments.timeout_outside.is_some(),
     };
     let mut parts = Vec::new();
     match Configuration::load(&arguments.config)? {

@@ -23,6 +23,8 @@ pub(crate) struct Surroundings {
     /// The share of calls that fail on a good day.
     pub(crate) normal: Option<f64>,
     pub(crate) timeout: Option<Duration>,
+    /// Whether that timeout is outside of the breaker.
+    pub(crate) drops_calls: bool,
 }
 
 /// Something that is probably not meant.

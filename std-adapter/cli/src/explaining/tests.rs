@@ -4,8 +4,11 @@ use super::*;
 
 fn explained(toml: &str, calls_per_second: Option<f64>, timeout_s: Option<u64>) -> Explained {
     let settings: PartialSettings = toml::from_str(toml).unwrap();
-    let surroundings =
-        Surroundings { calls_per_second, normal: None, timeout: timeout_s.map(Duration::from_secs) };
+    let surroundings = Surroundings {
+        calls_per_second,
+        timeout: timeout_s.map(Duration::from_secs),
+        ..Surroundings::default()
+    };
     explain(&settings, &surroundings).unwrap()
 }
 
@@ -178,6 +181,7 @@ proptest! {
         durations in (prop::option::of(any::<u64>()), prop::option::of(0..100_000u64)),
         rate in prop::option::of(1e-6..1e9f64),
         timeout in prop::option::of(any::<u64>()),
+        drops in any::<bool>(),
     ) {
         let (long, short) = (durations.0.map(Duration::from_millis), durations.1.map(Duration::from_millis));
         let settings = PartialSettings {
@@ -192,6 +196,7 @@ proptest! {
             calls_per_second: rate,
             normal: None,
             timeout: timeout.map(Duration::from_millis),
+            drops_calls: drops,
         };
         let explained = explain(&settings, &surroundings);
         prop_assert_eq!(explained.err(), settings.complete().err());

@@ -22,6 +22,21 @@ fn a_configuration_is_put_into_words_with_its_traps() {
 }
 
 #[test]
+fn a_timeout_outside_of_the_breaker_is_warned_of_where_nothing_judges_the_call_before() {
+    let folder = Folder::new();
+    let warned = |settings: &str, option: &str| {
+        folder.write("breaker.toml", format!("open_for = '4s'\n{settings}"));
+        let text = folder.printed(&["explain", "breaker.toml", option, "3s"]);
+        text.contains("a timeout of 3s outside of the breaker drops calls")
+    };
+    assert!(warned("", "--timeout-outside"));
+    assert!(warned("hung_after = '3s'", "--timeout-outside"));
+    assert!(!warned("hung_after = '2s'", "--timeout-outside"));
+    assert!(!warned("slow_after = '2s'", "--timeout-outside"));
+    assert!(!warned("", "--timeout"));
+}
+
+#[test]
 fn what_would_tell_more_is_asked_for() {
     let folder = Folder::new();
     folder.write("breaker.toml", "open_for = '10s'");

@@ -282,6 +282,126 @@ fn a_catalogue_that_is_wrong_changes_nothing_and_a_right_one_loses_nothing() {
     std::fs::remove_file(path).unwrap();
 }
 
+#[test]
+fn names_are_there_and_are_told_apart_by_more_than_their_case() {
+    assert_eq!(refused("[breakers.'']\nmax_probes = 2"), "breakers has an entry whose name is empty");
+    assert_eq!(refused("[profiles.' ']\nmax_probes = 2"), "profiles has an entry whose name is empty");
+    let layers = Layers::new().text(Format::Toml, "[breakers.Payments]\nmax_probes = 2");
+    let error = layers.variables(&[("SHOP__BREAKERS__PAYMENTS__OPEN_FOR", "5m")]).load().unwrap_err();
+    let told = "breakers.Payments and breakers.payments differ in nothing but upper and lower case";
+    assert_eq!(error.to_string(), told);
+}
+
+#[test]
+fn what_is_no_file_of_settings_is_refused_by_its_bounds() {
+    let refused = |format, text: &str| Layers::new().text(format, text).load().unwrap_err().to_string();
+    let bomb = "defaults: &a {max_probes: 1}\nprofiles: {x: *a}\n";
+    assert!(refused(Format::Yaml, bomb).contains("line 1: \"&a\" is an anchor or an alias"));
+    let deep = format!("{{\"defaults\": {}1{}}}", "[".repeat(100), "]".repeat(100));
+    assert!(refused(Format::Json, &deep).contains("deeper than 16 levels"));
+    let folder = tempfile::tempdir().unwrap();
+    let large = folder.path().join("large.yaml");
+    std::fs::write(&large, "#".repeat(2 << 20)).unwrap();
+    let error = Layers::new().file(&large).load().unwrap_err().to_string();
+    assert!(error.starts_with(&*large.to_string_lossy()) && error.contains("larger than"), "{error}");
+    let unknown = folder.path().join("breakers.conf");
+    std::fs::write(&unknown, TOML).unwrap();
+    let error = Layers::new().file(&unknown).load().unwrap_err().to_string();
+    assert!(error.contains("names no format"), "{error}");
+}
+
+type GoWrong = fn(&std::path::Path);
+
+/// What can be wrong with a file, and a part of what is told of it.
+const WRONG: [(&str, GoWrong); 5] = [
+    ("it is empty", |path| std::fs::write(path, " \n").unwrap()),
+    ("line 1", |path| std::fs::write(path, "[breakers.pay").unwrap()),
+    ("max_probes is 0", |path| std::fs::write(path, "[defaults]\nmax_probes = 0").unwrap()),
+    ("No such file", |path| std::fs::rename(path, path.with_extension("gone")).unwrap()),
+    ("Is a directory", |path| {
+        std::fs::remove_file(path).unwrap();
+        std::fs::create_dir(path).unwrap();
+    }),
+];
+
+#[test]
+fn a_file_that_went_wrong_leaves_the_last_good_settings_in_force() {
+    for is_optional in [false, true] {
+        for (told, go_wrong) in WRONG {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("breakers.toml");
+            std::fs::write(&path, TOML).unwrap();
+            let layers = Layers::new();
+            let layers = if is_optional { layers.optional_file(&path) } else { layers.file(&path) };
+            let catalog = LiveCatalog::load(layers).unwrap();
+            go_wrong(&path);
+            for _ in 0..2 {
+                let error = catalog.reload().unwrap_err().to_string();
+                assert!(error.contains(told), "{error}");
+                assert_eq!(catalog.settings("payments").max_probes, Some(3));
+            }
+        }
+    }
+    // One that was never there is not missed, and is read when it comes.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("breakers.toml");
+    let catalog = LiveCatalog::load(Layers::new().optional_file(&path)).unwrap();
+    assert!(!catalog.reload().unwrap());
+    std::fs::write(&path, TOML).unwrap();
+    assert!(catalog.reload().unwrap());
+    assert!(!catalog.reload().unwrap(), "nothing has changed since");
+}
+
+#[cfg(feature = "tokio")]
+#[tokio::test(start_paused = true)]
+async fn each_fault_of_a_file_is_one_event_and_no_change_is_none() {
+    for (part, go_wrong) in WRONG {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("breakers.toml");
+        std::fs::write(&path, TOML).unwrap();
+        let catalog = LiveCatalog::load(Layers::new().file(&path)).unwrap();
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let follower = catalog.clone();
+        let every = Duration::from_secs(1);
+        let task =
+            tokio::spawn(async move { follower.follow(every, |change| drop(tell.send(change))).await });
+        let rests = async || tokio::time::sleep(5 * every).await;
+        rests().await;
+        assert!(told.try_recv().is_err(), "nothing has changed");
+        go_wrong(&path);
+        rests().await;
+        let error = told.try_recv().unwrap().unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+        rests().await;
+        assert!(told.try_recv().is_err(), "told again");
+        assert_eq!(catalog.settings("payments").max_probes, Some(3));
+        task.abort();
+    }
+}
+
+#[cfg(feature = "tokio")]
+#[tokio::test(start_paused = true)]
+async fn what_one_reading_alone_found_is_not_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("breakers.toml");
+    std::fs::write(&path, TOML).unwrap();
+    let catalog = LiveCatalog::load(Layers::new().file(&path)).unwrap();
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let follower = catalog.clone();
+    let second = Duration::from_secs(1);
+    let task = tokio::spawn(async move { follower.follow(second, |change| drop(tell.send(change))).await });
+    tokio::time::sleep(second / 2).await;
+    // Half of a file, which by chance is right; it is whole before the next reading.
+    std::fs::write(&path, "[breakers.payments]\nmax_probes = 9").unwrap();
+    tokio::time::sleep(second).await;
+    std::fs::write(&path, "[breakers.payments]\nmax_probes = 9\nopen_for = '7s'").unwrap();
+    told.recv().await.unwrap().unwrap();
+    assert_eq!(catalog.settings("payments").open_for, Some(Duration::from_secs(7)));
+    tokio::time::sleep(5 * second).await;
+    assert!(told.try_recv().is_err(), "one event");
+    task.abort();
+}
+
 #[cfg(feature = "tokio")]
 #[tokio::test]
 async fn a_changed_file_is_noticed_and_a_standing_error_told_once() {

@@ -108,6 +108,22 @@ pub(super) fn never_hung(full: &Full, around: &Surroundings) -> Option<Trap> {
     )
 }
 
+pub(super) fn dropped(full: &Full, around: &Surroundings) -> Option<Trap> {
+    let timeout = around.timeout.filter(|_| around.drops_calls)?;
+    let is_judged_before = |limit: Option<Duration>| limit.is_some_and(|limit| limit < timeout);
+    if is_judged_before(full.hung_after) || is_judged_before(full.slow_after) {
+        return None;
+    }
+    trap(
+        "hung_after",
+        format!(
+            "a timeout of {} outside of the breaker drops calls, which says nothing about the dependency: one \
+             that hangs never opens it; put the timeout inside, or set hung_after below it",
+            time(timeout)
+        ),
+    )
+}
+
 pub(super) fn finer_than_the_clock(full: &Full, _: &Surroundings) -> Option<Trap> {
     let slow_after = full.slow_after?;
     if slow_after >= Duration::from_millis(20) {

@@ -12,7 +12,7 @@ use crate::explaining::{Surroundings, Trap};
 
 type Check = fn(&Full, &Surroundings) -> Option<Trap>;
 
-const CHECKS: [Check; 22] = [
+const CHECKS: [Check; 23] = [
     traffic::too_little_traffic_for_failures,
     traffic::too_little_traffic_for_rate,
     traffic::too_much_traffic_for_a_count,
@@ -27,6 +27,7 @@ const CHECKS: [Check; 22] = [
     calls::lease_shorter_than_slow_calls,
     calls::never_slow,
     calls::never_hung,
+    calls::dropped,
     calls::finer_than_the_clock,
     opening::open_for_long,
     opening::no_backoff,

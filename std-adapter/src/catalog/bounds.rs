@@ -10,8 +10,12 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Tables within tables. A catalogue has three.
 const DEEPEST: usize = 16;
 
-/// The text of a file, if it is not too large.
-pub(super) fn text(path: &Path) -> io::Result<String> {
+/// The text of a file.
+///
+/// # Errors
+///
+/// The file can't be read, is larger than a megabyte, or is no text in UTF-8.
+pub fn text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let read = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
     if read as u64 > MOST_BYTES {
@@ -21,8 +25,13 @@ pub(super) fn text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Refuses what settings have no use for: depth, and YAML's aliases, which can stand for anything.
-pub(super) fn check(text: &str, is_yaml: bool) -> Result<(), String> {
+/// Refuses what settings have no use for: more than 16 levels of tables, and YAML's aliases, which can stand for
+/// anything.
+///
+/// # Errors
+///
+/// What is wrong, with its line where that is known.
+pub fn check(text: &str, is_yaml: bool) -> Result<(), String> {
     let (mut open, mut deepest) = (0_usize, 0);
     let mut quote = None;
     for byte in text.bytes() {

@@ -1,14 +1,12 @@
 //! What a file says about breakers: the settings of one, or a catalogue of many. Its extension tells
 //! the format: JSON, YAML, or else TOML.
 
-mod bounds;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use config::{Config, File, FileFormat};
 
-use nanobreaker::catalog::Catalog;
+use nanobreaker::catalog::{Catalog, bounds};
 use nanobreaker::{PartialSettings, Statuses};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
