@@ -87,7 +87,7 @@ impl Rules {
     /// With nothing left open, for the statuses of HTTP or of gRPC.
     pub(crate) fn for_statuses(&self, are_grpc: bool) -> Self {
         let (usual, cancelled): (Statuses, Statuses) = if are_grpc {
-            (grpc::FAILURES.into_iter().collect(), GRPC_CANCELLED.into_iter().collect())
+            (grpc::FAILURES.into_iter().collect(), GRPC_CANCELLED.collect())
         } else {
             (HTTP.0.iter().cloned().flatten().collect(), HTTP.1.iter().cloned().flatten().collect())
         };
