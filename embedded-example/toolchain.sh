@@ -53,6 +53,16 @@ has_target() { # has_target RUSTC TARGET
   [ -d "$("$1" --print sysroot)/lib/rustlib/$2/lib" ]
 }
 
+is_new_enough() { # is_new_enough RUSTC: whether it is not older than this package says
+  local needed version
+  needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$here/Cargo.toml")
+  version=$("$1" --version | cut -d' ' -f2)
+  [ "$(printf '%s\n' "$needed" "$version" | sort -V | head -1)" = "$needed" ] && return
+  printf '%s is Rust %s, and firmware needs %s: apt-get update && apt-get install rustc-web rust-web-src\n' \
+    "$1" "$version" "$needed" >&2
+  return 1
+}
+
 has_sources() { # has_sources RUSTC
   [ -f "$("$1" --print sysroot)/lib/rustlib/src/rust/library/core/Cargo.toml" ]
 }
@@ -69,7 +79,7 @@ cargo_for() {
     fi
   done
   for rustc in "${RUSTC:-rustc}" /usr/bin/rustc; do
-    command -v "$rustc" >/dev/null && has_sources "$rustc" || continue
+    command -v "$rustc" >/dev/null && has_sources "$rustc" && is_new_enough "$rustc" || continue
     linker=$(first_of ld.lld rust-lld) || die "the distribution's rustc needs ld.lld: apt-get install lld"
     # Building `core` is not stable yet; the compiler that comes with these sources can.
     cargo=(env "RUSTC=$rustc" RUSTC_BOOTSTRAP=1

@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 
 use model::play::{Amount, Length, Script, Step, Through, WORDS, play};
+use model::presets::PRESETS;
 use nanobreaker_core::window::{Adjustable, Cusum};
 use nanobreaker_core::{
     Breaker, Clock, Config, ConfigBuilder, CusumSettings, ManualClock, Outcome, Permit, Phase, Rate,
@@ -350,6 +351,15 @@ proptest! {
     #[test]
     fn a_clock_that_jumps_leads_nowhere_that_is_not_allowed(script in script(true)) {
         agrees(&script)?;
+    }
+
+    #[test]
+    fn settings_in_the_type_are_settings(
+        mut script in script(true),
+        (settings, plays) in prop::sample::select(PRESETS),
+    ) {
+        script.settings = settings;
+        plays(&script).map_err(TestCaseError::fail)?;
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod admission;
 mod cusum;
 mod opening;
 pub mod play;
+pub mod presets;
 mod recording;
 pub mod settings;
 pub mod time;

@@ -196,6 +196,11 @@ fn play_on<W: Window<Settings = Config>>(script: &Script, window: W) -> Result<(
     play_with(script, window, config, None)
 }
 
+/// Plays it on a breaker whose window has all settings in its type.
+pub fn play_preset<W: Window<Settings = ()>>(script: &Script, window: W) -> Result<(), String> {
+    play_with(script, window, (), None)
+}
+
 fn play_with<W: Window>(
     script: &Script,
     window: W,

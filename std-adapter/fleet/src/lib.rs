@@ -60,13 +60,11 @@ const RETRY_AFTER_AT_MOST: Duration = Duration::from_secs(5);
 /// does not answer within two seconds, asked every five, is dropped: no message older than that is heeded.
 ///
 /// The user needs `+eval +evalsha +subscribe +ping` (in a cluster `+ssubscribe +spublish`), what the script
-/// calls (`+time +hsetnx +hget +hset +hdel +hgetall +hincrby +zadd +zremrangebyscore +zcard +zrevrange
+/// calls (`+time +hsetnx +hget +hset +hdel +hgetall +zadd +zremrangebyscore +zcard +zrevrange
 /// +pexpire +pttl +del +publish`), the keys `~nb1:{group}:*` and the channel `&nb1:{group}`.
 pub struct Redis {
     address: Address,
     script: Script,
-    /// Names the store's memory if it has no name yet.
-    run: u64,
     link: Mutex<Option<Link>>,
 }
 
@@ -110,7 +108,7 @@ impl Redis {
 
     fn at(address: Address) -> Self {
         let script = Script::new(include_str!("script.lua"));
-        Self { address, script, run: fastrand::u64(..), link: Mutex::new(None) }
+        Self { address, script, link: Mutex::new(None) }
     }
 
     fn link(&self) -> Option<Link> {
@@ -131,7 +129,8 @@ impl Redis {
         for report in reports {
             call.arg(key(&format!("v:{}", report.breaker)));
         }
-        call.arg(wire::ask(self.run, group, reports, sync));
+        // A new name each time: a memory that was lost must not come back under its old one.
+        call.arg(wire::ask(fastrand::u64(..), group, reports, sync));
         call.arg(self.address.publish()).arg(channel(group));
         call
     }

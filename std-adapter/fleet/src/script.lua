@@ -47,7 +47,10 @@ for i, r in ipairs(ask.reports) do
       holder = me
     end
     if holder then
-      f = { epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1), ends = now + r.left, probe = r.probe, holder = holder, last = me }
+      -- By the clock, so that a replica that missed the newest does not begin below it.
+      local epoch = math.max((tonumber(redis.call('HGET', KEYS[1], 'epoch')) or 0) + 1, now)
+      redis.call('HSET', KEYS[1], 'epoch', string.format('%.0f', epoch))
+      f = { epoch = epoch, ends = now + r.left, probe = r.probe, holder = holder, last = me }
       redis.call('HSET', KEYS[3], r.breaker, cjson.encode(f))
       lives_for(KEYS[3], r.left + 10 * r.probe)
       table.insert(published, open(r.breaker, f))

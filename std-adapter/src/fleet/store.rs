@@ -165,7 +165,8 @@ impl Store {
             None if votes.by.len() as u32 >= group.needed(live) => Arc::clone(me),
             None => return None,
         };
-        self.epoch += 1;
+        // By the clock, so that a store that lost its newest findings does not begin below them.
+        self.epoch = now_ms.max(self.epoch + 1);
         let finding =
             Kept { epoch: self.epoch, until_ms, probe_ms: vote.probe_ms, holder, last: Arc::clone(me) };
         let said = finding.told(breaker, now_ms, live);
@@ -264,10 +265,20 @@ mod tests {
     #[test]
     fn only_the_holder_ends_a_finding_in_force() {
         let mut store = agreed();
-        assert_eq!(store.report(10_500, &group("a"), &well(1)), None);
-        let over = Said::Look { breaker: "payments".into(), epoch: 1 };
-        assert_eq!(store.report(10_500, &group("b"), &well(1)), Some(over));
+        assert_eq!(store.report(10_500, &group("a"), &well(10)), None);
+        let over = Said::Look { breaker: "payments".into(), epoch: 10 };
+        assert_eq!(store.report(10_500, &group("b"), &well(10)), Some(over));
         assert_eq!(store.finding(10_500, &"payments".into()), None);
+    }
+
+    #[test]
+    fn a_store_that_lost_its_newest_findings_numbers_the_next_above_them() {
+        let found = |store: &mut Store, at| match store.report(at, &group("c"), &open(10_000)) {
+            Some(Said::Open(finding)) => finding.epoch,
+            said => panic!("{said:?}"),
+        };
+        let lost = found(&mut agreed(), 12_010);
+        assert!(found(&mut agreed(), 12_020) > lost);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nanobreaker_fleet::nanobreaker::Phase;
+use redis::Value;
 use tokio::time::sleep;
 
 use crate::relay::Relay;
@@ -111,6 +112,21 @@ async fn a_server_that_forgets_everything_or_its_scripts_or_its_listeners() {
 
 #[tokio::test]
 #[ignore = "needs redis-server"]
+async fn a_memory_that_was_lost_comes_back_under_another_name() {
+    let server = Server::start();
+    let name = || server.ask(&["HGET", "nb1:{test}:run", "id"]);
+    // One instance alone, so that the same one names both.
+    let instances = together(&server.url(), 1).await;
+    until("the memory has a name", || name() != Value::Nil).await;
+    let before = name();
+    server.ask(&["FLUSHALL"]);
+    assert!(instances[0].call(false));
+    until("the memory has a name again", || name() != Value::Nil).await;
+    assert_ne!(name(), before);
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_server_that_has_no_memory_left() {
     let server = Server::start_with(&["--maxmemory-policy", "noeviction"]);
     let instances = together(&server.url(), 3).await;
@@ -134,5 +150,31 @@ async fn a_replica_that_takes_over_without_the_last_second() {
     server.kill();
     relay.turn_to(replica.port);
     recovery(&instances).await;
+    together_again(&instances).await;
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server"]
+async fn a_replica_that_takes_over_without_the_newest_findings() {
+    let mut server = Server::start();
+    let replica = Server::start();
+    let relay = Relay::to(server.port).await;
+    let instances = together(&relay.url(), 3).await;
+    replica.ask(&["REPLICAOF", "127.0.0.1", &server.port.to_string()]);
+    let memory = |server: &Server| server.ask(&["HGETALL", "nb1:{test}:run"]);
+    let is_copied = || memory(&replica) == memory(&server);
+    until("the replica follows", is_copied).await;
+    outage(&instances).await;
+    recovery(&instances).await;
+    until(&format!("the replica knows {:?}", memory(&server)), is_copied).await;
+    // From here on it misses everything: each of these findings has a number that it does not know.
+    replica.ask(&["REPLICAOF", "NO", "ONE"]);
+    for _ in 0..3 {
+        outage(&instances).await;
+        recovery(&instances).await;
+    }
+    server.kill();
+    relay.turn_to(replica.port);
+    until("they hear of it", || !instances.iter().any(Instance::is_together)).await;
     together_again(&instances).await;
 }

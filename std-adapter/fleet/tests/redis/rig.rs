@@ -1,14 +1,14 @@
 //! A server, and instances of a fleet on it.
 
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nanobreaker_fleet::nanobreaker::fleet::Link;
 use nanobreaker_fleet::nanobreaker::{Phase, SharedBreaker};
 use nanobreaker_fleet::{Fleet, Redis};
-use redis::Value;
+use redis::{FromRedisValue, RedisResult, Value};
 use tokio::time::sleep;
 
 pub(crate) const OPEN_FOR: Duration = Duration::from_secs(2);
@@ -19,6 +19,8 @@ pub(crate) struct Server {
     pub(crate) port: u16,
     arguments: Vec<String>,
     child: Child,
+    /// Where it works: a replica keeps there what it was sent.
+    _folder: tempfile::TempDir,
 }
 
 pub(crate) fn free_port() -> u16 {
@@ -31,28 +33,43 @@ impl Server {
     }
 
     pub(crate) fn start_with(more: &[&str]) -> Self {
-        let port = free_port();
-        let mut arguments = vec!["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().to_str().unwrap();
+        let mut arguments = vec!["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir];
         arguments.extend(more);
         let arguments: Vec<_> = arguments.into_iter().map(str::to_owned).collect();
+        let port = free_port();
         let child = spawn(port, &arguments);
-        let server = Self { port, arguments, child };
-        server.wait();
+        let mut server = Self { port, arguments, child, _folder: folder };
+        while !server.listens() {
+            server.port = free_port();
+            server.child = spawn(server.port, &server.arguments);
+        }
         server
     }
 
     /// A server that was killed, again and empty.
     pub(crate) fn start_again(&mut self) {
         self.child = spawn(self.port, &self.arguments);
-        self.wait();
+        assert!(self.listens(), "redis-server ended");
     }
 
-    fn wait(&self) {
+    /// Waits until it does. It ends where somebody else has taken its port meanwhile.
+    fn listens(&mut self) -> bool {
         let began = Instant::now();
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+        while self.child.try_wait().unwrap().is_none() {
+            if self.is_who_answers() {
+                return true;
+            }
             assert!(began.elapsed() < Duration::from_secs(20), "redis-server does not listen");
             std::thread::sleep(Duration::from_millis(20));
         }
+        false
+    }
+
+    fn is_who_answers(&self) -> bool {
+        let about = self.try_to_ask(&["INFO", "server"]);
+        about.is_ok_and(|about: String| about.contains(&format!("process_id:{}\r", self.child.id())))
     }
 
     pub(crate) fn url(&self) -> String {
@@ -60,11 +77,15 @@ impl Server {
     }
 
     pub(crate) fn ask(&self, command: &[&str]) -> Value {
-        let client = redis::Client::open(self.url()).unwrap();
-        let mut connection = client.get_connection_with_timeout(Duration::from_secs(5)).unwrap();
+        self.try_to_ask(command).unwrap()
+    }
+
+    fn try_to_ask<T: FromRedisValue>(&self, command: &[&str]) -> RedisResult<T> {
+        let client = redis::Client::open(self.url())?;
+        let mut connection = client.get_connection_with_timeout(Duration::from_secs(5))?;
         let mut cmd = redis::cmd(command[0]);
         command[1..].iter().for_each(|argument| _ = cmd.arg(argument));
-        cmd.query(&mut connection).unwrap()
+        cmd.query(&mut connection)
     }
 
     pub(crate) fn kill(&mut self) {
@@ -93,6 +114,7 @@ impl Drop for Server {
 }
 
 /// One process's part.
+#[derive(Debug)]
 pub(crate) struct Instance {
     pub(crate) fleet: Fleet,
     pub(crate) breaker: SharedBreaker,
@@ -161,7 +183,12 @@ pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Durati
 }
 
 pub(crate) async fn all(instances: &[Instance], is_so: impl Fn(&Instance) -> bool) -> Duration {
-    until("all instances", || instances.iter().all(&is_so)).await
+    let began = Instant::now();
+    while !instances.iter().all(&is_so) {
+        assert!(began.elapsed() < Duration::from_secs(30), "not all within 30 s: {instances:#?}");
+        sleep(Duration::from_millis(5)).await;
+    }
+    began.elapsed()
 }
 
 /// The first two find out, and all hear of it. Returns how long that took.

@@ -15,7 +15,7 @@ use crate::rig::{Server, until};
 /// Long enough for nothing to end meanwhile.
 const LEFT_MS: u32 = 600_000;
 
-fn any_report(rng: &mut fastrand::Rng, epoch: u64) -> Report {
+fn any_report(rng: &mut fastrand::Rng) -> Report {
     let (left_ms, probe_ms) = (LEFT_MS, 1_000);
     let order = Order {
         action: [OrderedAction::Isolate, OrderedAction::Disable, OrderedAction::Shadow][rng.usize(0..3)],
@@ -26,7 +26,7 @@ fn any_report(rng: &mut fastrand::Rng, epoch: u64) -> Report {
     let news = match rng.u32(0..20) {
         0..8 => News::Open { left_ms, probe_ms },
         8..11 => News::Still { left_ms, probe_ms },
-        11..15 => News::Well { epoch },
+        11..15 => News::Well { epoch: NEWEST },
         15 => News::Alive,
         16..18 => News::Order(Some(order)),
         _ => News::Order(None),
@@ -35,14 +35,41 @@ fn any_report(rng: &mut fastrand::Rng, epoch: u64) -> Report {
     Report { breaker: breaker.into(), news }
 }
 
+/// Stands for the newest epoch, which each of the two numbers by its own clock.
+const NEWEST: u64 = u64::MAX;
+
+/// The epochs that one of the two gave, in their order.
+#[derive(Default)]
+struct Epochs(Vec<u64>);
+
+impl Epochs {
+    fn numbered(&self, report: &Report) -> Report {
+        let mut report = report.clone();
+        if let News::Well { epoch } = &mut report.news {
+            *epoch = self.0.last().copied().unwrap_or(0);
+        }
+        report
+    }
+
+    /// Which one it is.
+    fn rank(&mut self, epoch: u64) -> u64 {
+        if self.0.last().is_none_or(|last| *last < epoch) {
+            self.0.push(epoch);
+        }
+        self.0.iter().position(|known| *known == epoch).expect("epochs rise") as u64
+    }
+}
+
 /// Without what is left of a time, which differs by the time that things take.
-fn timeless(said: Vec<Said>) -> Vec<String> {
+fn timeless(said: Vec<Said>, epochs: &mut Epochs) -> Vec<String> {
     let timeless = said.into_iter().map(|said| match said {
-        Said::Open(finding) => Said::Open(Finding { left_ms: 0, ..finding }),
+        Said::Open(finding) => {
+            Said::Open(Finding { left_ms: 0, epoch: epochs.rank(finding.epoch), ..finding })
+        }
         Said::Order { breaker, order } => {
             Said::Order { breaker, order: order.map(|order| Order { left_ms: 0, ..order }) }
         }
-        look @ Said::Look { .. } => look,
+        Said::Look { breaker, epoch } => Said::Look { breaker, epoch: epochs.rank(epoch) },
     });
     let mut said: Vec<_> = timeless.map(|said| format!("{said:?}")).collect();
     said.sort();
@@ -71,27 +98,31 @@ async fn the_script_and_the_memory_say_the_same() {
         let memory = InMemory::new();
         let percent = if round % 2 == 0 { 0 } else { 60 };
         let name = format!("round {round}");
-        let mut epoch = 0;
+        let [mut of_script, mut of_memory] = [Epochs::default(), Epochs::default()];
         for step in 0..60 {
             let group = Arc::new(group(&name, rng.usize(0..5), percent));
-            let mut reports: Vec<_> = (0..rng.usize(1..4)).map(|_| any_report(&mut rng, epoch)).collect();
+            let mut reports: Vec<_> = (0..rng.usize(1..4)).map(|_| any_report(&mut rng)).collect();
             // An instance says one thing of a breaker at a time.
             reports.sort_by(|one, other| one.breaker.cmp(&other.breaker));
             reports.dedup_by(|one, other| one.breaker == other.breaker);
             // Votes of one millisecond come in another order here and there, and two clocks tell them apart.
             sleep(Duration::from_millis(2)).await;
-            let by_script = redis.report(&group, &reports).await.unwrap().said;
-            let by_memory = memory.report(&group, &reports).await.unwrap().said;
-            let newest = by_memory.iter().filter_map(|said| match said {
-                Said::Open(finding) => Some(finding.epoch),
-                _ => None,
-            });
-            epoch = newest.max().unwrap_or(epoch);
+            let numbered = |epochs: &Epochs| reports.iter().map(|r| epochs.numbered(r)).collect::<Vec<_>>();
+            let by_script = redis.report(&group, &numbered(&of_script)).await.unwrap().said;
+            let by_memory = memory.report(&group, &numbered(&of_memory)).await.unwrap().said;
             let where_it_was = format!("seed {seed}, round {round}, step {step}: {reports:?}");
-            assert_eq!(timeless(by_script), timeless(by_memory), "{where_it_was}");
+            assert_eq!(
+                timeless(by_script, &mut of_script),
+                timeless(by_memory, &mut of_memory),
+                "{where_it_was}"
+            );
             let by_script = redis.sync(&group).await.unwrap().said;
             let by_memory = memory.sync(&group).await.unwrap().said;
-            assert_eq!(timeless(by_script), timeless(by_memory), "{where_it_was}");
+            assert_eq!(
+                timeless(by_script, &mut of_script),
+                timeless(by_memory, &mut of_memory),
+                "{where_it_was}"
+            );
         }
     }
 }
