@@ -111,7 +111,24 @@ pub fn against_bound(rows: &[DelayRow]) -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::detection::rules::all;
+    use crate::detection::days::Noise;
+    use crate::detection::rules::{EVIDENCE_SUSTAINED, QUICK_OPENING, all, sum_and_opening};
+    use nanobreaker_core::CusumSettings;
+
+    #[test]
+    fn bursts_at_low_traffic_trip_unless_evidence_has_to_outlast_ten_calls() {
+        let traffic = Traffic { calls_per_s: 1.0, background: 0.01 };
+        let day = WellDay { traffic, noise: Some((Noise::Burst(20), 600_000.0)) };
+        let trips = |sustained_for_ms| {
+            let evidence = CusumSettings { sustained_for_ms, ..EVIDENCE_SUSTAINED };
+            let rule = NamedRule::new("sum", move |_| sum_and_opening(evidence, QUICK_OPENING));
+            false_trips(&rule, &day, 1).unwrap()
+        };
+        // As DETECTION.md says: one in ten of 144.
+        let (default, long) = (trips(20), trips(10_000));
+        assert!((9.0..18.0).contains(&default), "{default}");
+        assert!(long < 3.0, "{long}");
+    }
 
     fn row(rule: &'static str, a: f64, a_worst: f64) -> CostRow {
         CostRow { rule, a, a_worst, b: 1.0, a_by_rate: Vec::new() }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
+use foldhash::fast::RandomState;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
@@ -43,6 +44,9 @@ pub(crate) struct Parsed {
     /// A last line without an end that could not be read: it was being written.
     pub(crate) is_cut: bool,
 }
+
+/// Few lines are shorter: where more are, the calls of a block take more than one piece of memory.
+const SHORT: usize = 64;
 
 /// How many malformed lines are kept of a block.
 const SHOWN: usize = 10;
@@ -218,7 +222,9 @@ fn start(
 /// Parses a block.
 fn parse(block: &Block, plan: &Plan, fields: Option<Arc<Fields>>, key: Option<&str>) -> Parsed {
     let mut scratch = Scratch::with_fields(fields);
-    let mut parsed = Parsed::default();
+    // As many as there can be in lines as short as they get.
+    let calls = Vec::with_capacity(block.bytes.len() / SHORT);
+    let mut parsed = Parsed { calls, ..Parsed::default() };
     let mut keys = LocalKeys::default();
     let all = str::from_utf8(&block.bytes).ok();
     let mut start = 0;
@@ -301,7 +307,7 @@ impl Parsed {
 #[derive(Default)]
 struct LocalKeys {
     names: Vec<String>,
-    numbers: HashMap<String, u32>,
+    numbers: HashMap<String, u32, RandomState>,
     last: u32,
 }
 

@@ -61,6 +61,7 @@ impl Sorted {
         }
     }
 
+    #[inline]
     fn next(&mut self, notes: &mut Notes) -> Result<Option<Call>, ReadError> {
         if self.after.is_none() {
             return self.next_sorted(notes);
@@ -149,6 +150,12 @@ impl Sorted {
         notes.take_in(self.number, &block)?;
         let numbers: Vec<_> = block.keys.iter().map(|name| notes.keys.number(name)).collect();
         let mut calls = block.calls;
+        if let Some(numbers) = numbers.iter().copied().collect::<Option<Vec<_>>>() {
+            for call in &mut calls {
+                call.key = numbers.get(call.key as usize).copied().unwrap_or(call.key);
+            }
+            return Ok(calls);
+        }
         let all = calls.len();
         calls.retain_mut(|call| match numbers.get(call.key as usize) {
             Some(Some(number)) => {
@@ -310,6 +317,7 @@ impl Ordered {
         Ok(())
     }
 
+    #[inline]
     fn next_of_all(&mut self) -> Result<Option<Call>, ReadError> {
         if let [log] = self.logs.as_mut_slice() {
             return log.next(&mut self.notes);
@@ -322,6 +330,7 @@ impl Ordered {
     }
 
     /// The next call: none begins earlier than the one before.
+    #[inline]
     pub(crate) fn next_call(&mut self) -> Result<Option<Call>, ReadError> {
         while let Some(call) = self.next_of_all()? {
             if call.start_us < self.last_us {

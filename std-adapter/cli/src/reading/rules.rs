@@ -6,9 +6,9 @@ use std::str::FromStr;
 use nanobreaker::Outcome;
 use nanobreaker_settings::grpc;
 
-/// A set of statuses, as in `500-599,429`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Statuses(Vec<RangeInclusive<u16>>);
+/// A set of statuses, as in `500-599,429`: a bit for each, since each call asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Statuses([u64; LAST as usize / 64 + 1]);
 
 /// The largest number that a status is.
 const LAST: u16 = 999;
@@ -18,7 +18,20 @@ impl FromStr for Statuses {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-        parts.map(range).collect::<Result<_, _>>().map(Self)
+        let ranges: Vec<_> = parts.map(range).collect::<Result<_, _>>()?;
+        Ok(ranges.into_iter().flatten().collect())
+    }
+}
+
+impl FromIterator<u16> for Statuses {
+    fn from_iter<I: IntoIterator<Item = u16>>(statuses: I) -> Self {
+        let mut set = Self::default();
+        for status in statuses {
+            if let Some(word) = set.0.get_mut(usize::from(status / 64)) {
+                *word |= 1 << (status % 64);
+            }
+        }
+        set
     }
 }
 
@@ -38,8 +51,9 @@ fn range(part: &str) -> Result<RangeInclusive<u16>, String> {
 }
 
 impl Statuses {
+    #[inline]
     fn contains(&self, status: u16) -> bool {
-        self.0.iter().any(|range| range.contains(&status))
+        self.0.get(usize::from(status / 64)).is_some_and(|word| word & (1 << (status % 64)) != 0)
     }
 }
 
@@ -72,14 +86,13 @@ const GRPC_CANCELLED: RangeInclusive<u16> = 1..=1;
 impl Rules {
     /// With nothing left open, for the statuses of HTTP or of gRPC.
     pub(crate) fn for_statuses(&self, are_grpc: bool) -> Self {
-        let (failure, cancelled) = if are_grpc {
-            (grpc::FAILURES.map(|code| code..=code).to_vec(), vec![GRPC_CANCELLED])
+        let (usual, cancelled): (Statuses, Statuses) = if are_grpc {
+            (grpc::FAILURES.into_iter().collect(), GRPC_CANCELLED.collect())
         } else {
-            (HTTP.0.to_vec(), HTTP.1.to_vec())
+            (HTTP.0.iter().cloned().flatten().collect(), HTTP.1.iter().cloned().flatten().collect())
         };
-        let usual = &Statuses(failure);
         let declared = |outcome: Outcome| {
-            let says = move |status: &u16| {
+            let says = |status: &u16| {
                 let usual = if usual.contains(*status) { Outcome::Failure } else { Outcome::Success };
                 let says = match are_grpc {
                     true => self.declared.of_grpc(*status, usual),
@@ -87,15 +100,14 @@ impl Rules {
                 };
                 says == outcome
             };
-            (0..=LAST).filter(says).map(|status| status..=status)
+            (0..=LAST).filter(says).collect::<Statuses>()
         };
-        let ignored = self.ignored.0.iter().cloned().chain(declared(Outcome::Ignored));
+        let declared_ignored = declared(Outcome::Ignored);
+        let is_ignored = |status: &u16| self.ignored.contains(*status) || declared_ignored.contains(*status);
         Self {
-            failure: Some(
-                self.failure.clone().unwrap_or_else(|| Statuses(declared(Outcome::Failure).collect())),
-            ),
-            ignored: Statuses(ignored.collect()),
-            cancelled: Some(self.cancelled.clone().unwrap_or(Statuses(cancelled))),
+            failure: Some(self.failure.clone().unwrap_or_else(|| declared(Outcome::Failure))),
+            ignored: (0..=LAST).filter(is_ignored).collect(),
+            cancelled: Some(self.cancelled.clone().unwrap_or(cancelled)),
             declared: self.declared,
         }
     }

@@ -19,7 +19,7 @@ pub(crate) use schedule::{Event, Moment};
 
 /// Calls that are taken from the logs before they are played: enough for several players to work side
 /// by side, little enough to stay in a cache.
-const CALLS_AT_ONCE: usize = 1 << 14;
+const CALLS_AT_ONCE: usize = 1 << 12;
 
 /// Feeds the logs, a part at a time, to whoever plays them. Memory stays the same however long they
 /// are.

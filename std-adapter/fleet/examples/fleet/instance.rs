@@ -46,6 +46,8 @@ pub(crate) struct Record {
     /// When, to which phase, and why.
     pub(crate) transitions: Vec<(u64, String, String)>,
     pub(crate) rejected_ms: Vec<u64>,
+    /// How long the breaker took to answer whether a call may be made.
+    pub(crate) asked_ns: Vec<u64>,
 }
 
 /// An instance with its own process: says when it is ready, begins at one line and ends at the next.
@@ -106,7 +108,11 @@ async fn call_again_and_again(part: &Part, breaker: &SharedBreaker, record: &Mut
         // As calls of many users come: the time to the next is exponentially distributed.
         next += part.every.mul_f64(-(1.0 - fastrand::f64()).ln());
         sleep_until(next).await;
-        let Ok(permit) = breaker.allow() else {
+        let asked = Instant::now();
+        let answer = breaker.allow();
+        let asked_ns = asked.elapsed().as_nanos() as u64;
+        record.lock().expect("nobody panics there").asked_ns.push(asked_ns);
+        let Ok(permit) = answer else {
             record.lock().expect("nobody panics there").rejected_ms.push(now_ms());
             continue;
         };

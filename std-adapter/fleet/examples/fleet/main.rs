@@ -6,10 +6,17 @@
 //! Ten processes call 20 times a second, forty once in ten seconds. Five failures in 10 s trip, for 10 to
 //! 15 s less up to 20 %. The dependency fails for 60 s. With `--fast` all times are a quarter. Where redis-server is
 //! installed the processes meet there, otherwise they are tasks of one process and meet in memory.
+//!
+//! With `--fault killed`, `stopped`, `swallowed` or `slow` that happens to the store for half of the outage, and once
+//! more while the dependency is well; it fails where the fleet is then worse than each for itself. That takes all its
+//! time, since how long a store is waited for is no setting.
 
 mod dependency;
+mod endurance;
 mod instance;
 mod picture;
+#[path = "../../tests/redis/relay.rs"]
+mod relay;
 mod run;
 mod scenario;
 mod store;
@@ -19,9 +26,10 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
+use endurance::endure;
 use run::{Plan, play};
 use scenario::Scenario;
-use store::Store;
+use store::{Fault, Store};
 use summary::{Poisoned, Summary};
 
 #[derive(Parser)]
@@ -29,6 +37,9 @@ struct Arguments {
     /// A quarter of all times: an outage of 15 s.
     #[arg(long)]
     fast: bool,
+    /// What happens to the store.
+    #[arg(long, value_enum, conflicts_with = "fast")]
+    fault: Option<Fault>,
     /// Writes the figures here.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -55,6 +66,9 @@ async fn compare(arguments: &Arguments) -> Result<(), Failure> {
     let scenario = Scenario::new(arguments.fast);
     let store = Store::start().await?;
     println!("{}", store.says());
+    if let Some(fault) = arguments.fault {
+        return endure(&scenario, &store, fault).await;
+    }
     let itself = play(&scenario, Plan::EachForItself, &store).await?;
     let fleet = play(&scenario, Plan::Fleet, &store).await?;
     let poisoned = Poisoned {

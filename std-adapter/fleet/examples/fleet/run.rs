@@ -14,7 +14,7 @@ use crate::Failure;
 use crate::dependency::{Arrival, Dependency};
 use crate::instance::{Part, Record, live};
 use crate::scenario::{ALL, Scenario, now_ms};
-use crate::store::Store;
+use crate::store::{Fault, Store};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plan {
@@ -24,11 +24,17 @@ pub(crate) enum Plan {
     Poisoned {
         quorum: u32,
     },
+    /// Something happens to the store for half of the outage's time: in the middle of it, or while all is well.
+    Faulty {
+        fault: Fault,
+        is_down: bool,
+    },
 }
 
 /// What came of a run.
 pub(crate) struct Course {
     pub(crate) began_ms: u64,
+    pub(crate) ended_ms: u64,
     pub(crate) down_ms: std::ops::Range<u64>,
     pub(crate) arrivals: Vec<Arrival>,
     pub(crate) records: Vec<Record>,
@@ -39,35 +45,56 @@ pub(crate) async fn play(scenario: &Scenario, plan: Plan, store: &Store) -> Resu
     let parts: Vec<_> = (0..ALL).map(|number| part(scenario, plan, store, &dependency, number)).collect();
     let instances = match (store, plan) {
         (Store::Memory, _) => Instances::tasks(parts, plan),
-        (Store::Redis { .. }, _) => Instances::processes(&parts).await?,
+        (Store::Redis(_), _) => Instances::processes(&parts).await?,
     };
     let instances = instances.begin().await?;
     let began_ms = now_ms();
-    let down_ms = if let Plan::Poisoned { .. } = plan {
-        sleep(scenario.poisoned()).await;
-        began_ms..began_ms
-    } else {
-        sleep(scenario.before()).await;
-        let from_ms = now_ms();
-        dependency.fail(true);
-        sleep(scenario.outage()).await;
-        dependency.fail(false);
-        let to_ms = now_ms();
-        sleep(scenario.after()).await;
-        from_ms..to_ms
+    let down_ms = match plan {
+        Plan::Poisoned { .. } => {
+            sleep(scenario.poisoned()).await;
+            began_ms..began_ms
+        }
+        Plan::Faulty { fault, is_down: false } => {
+            sleep(scenario.before()).await;
+            suffer(scenario, store, fault).await?;
+            sleep(scenario.before()).await;
+            began_ms..began_ms
+        }
+        _ => {
+            sleep(scenario.before()).await;
+            let from_ms = now_ms();
+            dependency.fail(true);
+            if let Plan::Faulty { fault, .. } = plan {
+                sleep(scenario.outage() / 6).await;
+                suffer(scenario, store, fault).await?;
+                sleep(scenario.outage() / 3).await;
+            } else {
+                sleep(scenario.outage()).await;
+            }
+            dependency.fail(false);
+            let to_ms = now_ms();
+            let is_faulty = matches!(plan, Plan::Faulty { .. });
+            sleep(if is_faulty { scenario.advised_at_most() } else { scenario.after() }).await;
+            from_ms..to_ms
+        }
     };
+    let ended_ms = now_ms();
     let records = instances.end().await?;
-    Ok(Course { began_ms, down_ms, arrivals: dependency.arrivals(), records })
+    Ok(Course { began_ms, ended_ms, down_ms, arrivals: dependency.arrivals(), records })
+}
+
+async fn suffer(scenario: &Scenario, store: &Store, fault: Fault) -> Result<(), Failure> {
+    let server = store.server()?;
+    server.suffer(fault).await?;
+    sleep(scenario.outage() / 2).await;
+    server.recover(fault).await
 }
 
 fn part(scenario: &Scenario, plan: Plan, store: &Store, dependency: &Dependency, number: usize) -> Part {
-    let shared = match store {
-        Store::Redis { url, .. } => Some(url.clone()),
-        Store::Memory => None,
-    };
+    let shared = store.url();
     let (store, quorum, is_poisoned) = match plan {
         Plan::EachForItself => (None, 2, false),
-        Plan::Fleet => (shared, 2, false),
+        Plan::Fleet | Plan::Faulty { .. } => (shared, 2, false),
         Plan::Poisoned { quorum } => (shared, quorum, number == 0),
     };
     Part {
@@ -202,6 +229,24 @@ impl Course {
             return Vec::new();
         };
         first("advised").into_iter().map(|at_ms| at_ms.saturating_sub(quorum_ms)).collect()
+    }
+
+    /// Calls that were rejected in the last five seconds. A breaker without a call may still be open then.
+    pub(crate) fn rejected_at_the_end(&self) -> usize {
+        let rejected = self.records.iter().flat_map(|record| &record.rejected_ms);
+        rejected.filter(|at_ms| **at_ms + 5_000 > self.ended_ms).count()
+    }
+
+    /// Instances that ever opened.
+    pub(crate) fn opened(&self) -> usize {
+        self.records.iter().filter(|record| !record.transitions.is_empty()).count()
+    }
+
+    /// How long asking the breaker took, in nanoseconds: 99.9 % took no longer.
+    pub(crate) fn asked_p999_ns(&self) -> u64 {
+        let mut all: Vec<_> = self.records.iter().flat_map(|record| &record.asked_ns).copied().collect();
+        all.sort_unstable();
+        all.get(all.len() * 999 / 1_000).copied().unwrap_or_default()
     }
 
     /// Instances that opened on what others said.

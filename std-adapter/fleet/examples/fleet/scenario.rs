@@ -52,6 +52,11 @@ impl Scenario {
         self.time(15_000)
     }
 
+    /// Nobody is open for longer on what others said.
+    pub(crate) fn advised_at_most(self) -> Duration {
+        2 * self.max_open() + Duration::from_secs(10)
+    }
+
     /// How long a call may take.
     pub(crate) fn patience(self) -> Duration {
         self.time(2_000)

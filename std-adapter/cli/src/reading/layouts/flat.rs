@@ -92,7 +92,10 @@ impl<'a> Scan<'a> {
     /// The next byte that is not blank.
     #[inline]
     fn next(&mut self) -> Option<u8> {
-        self.skip_blanks();
+        // Most lines have none.
+        if self.peek()? <= b' ' {
+            self.skip_blanks();
+        }
         let byte = self.peek()?;
         self.at += 1;
         Some(byte)
