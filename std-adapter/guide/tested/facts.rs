@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use book::pages;
-use nanobreaker::PartialSettings;
+use nanobreaker::{PartialSettings, Settings};
 
 /// A file of this repository.
 fn read(path: &str) -> String {
@@ -18,11 +18,13 @@ fn read(path: &str) -> String {
 #[test]
 fn the_runbook_has_a_section_for_each_alert() {
     let runbook = read("std-adapter/guide/src/operating/runbook.md");
+    let arabic = read("std-adapter/guide/src/ar/operating.md");
     let alerts = read("std-adapter/observability/alerts.yml");
     let names: Vec<&str> = alerts.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
     assert!(!names.is_empty());
     for name in names {
         assert!(runbook.contains(&format!("\n## {name}\n")), "{name} has no section");
+        assert!(arabic.contains(&format!("\n| `{name}` |")), "{name} has no row in Arabic");
     }
 }
 
@@ -70,39 +72,82 @@ fn each_setting_of_a_window_has_both_its_ends() {
 /// To write a default down changes nothing.
 #[test]
 fn defaults_are_what_the_tables_say() {
-    let page = read("std-adapter/guide/src/settings.md");
-    let complete = |text: &str| {
-        let settings: PartialSettings =
-            toml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        settings.complete().unwrap_or_else(|error| panic!("{text}: {error}"))
-    };
-    let value = |cell: &str| {
-        let value = cell.strip_prefix('`')?.strip_suffix('`')?;
-        let is_text = toml::from_str::<toml::Table>(&format!("key = {value}")).is_err();
-        Some(if is_text { format!("{value:?}") } else { value.to_owned() })
-    };
+    // The page, the length of a row, and where the default stands and the kinds of window that it is of.
+    let tables = [
+        ("settings.md", 4, 1, None),
+        ("settings.md", 5, 2, Some(1)),
+        ("ar/settings.md", 5, 1, None),
+        ("ar/window.md", 5, 2, Some(1)),
+    ];
+    for (name, length, default, kinds) in tables {
+        let page = read(&format!("std-adapter/guide/src/{name}"));
+        let mut seen = 0;
+        for row in rows(&page).iter().filter(|row| row.len() == length) {
+            let key = row[0].split('`').nth(1).unwrap_or_default();
+            let Some(value) = default_of(row[default]) else { continue };
+            let kinds = kinds.map_or("", |kinds| row[kinds]);
+            for kind in kinds.split([',', '،']).map(|kind| kind.trim().trim_matches('`')) {
+                let table = if kinds.is_empty() && key != "kind" { "" } else { "[window]\n" };
+                let kind = if kind.is_empty() { String::new() } else { format!("kind = '{kind}'\n") };
+                let without = format!("{table}{kind}");
+                assert_eq!(
+                    complete(&format!("{without}{key} = {value}\n")),
+                    complete(&without),
+                    "{name}: {key}"
+                );
+                seen += 1;
+            }
+        }
+        assert!(seen >= 10, "{name}: {seen} defaults");
+    }
+}
+
+fn complete(text: &str) -> Settings {
+    let settings: PartialSettings = toml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    settings.complete().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// A cell's value as a file has it: what is no number and no switch is text.
+fn default_of(cell: &str) -> Option<String> {
+    let value = cell.strip_prefix('`')?.strip_suffix('`')?;
+    let is_text = toml::from_str::<toml::Table>(&format!("key = {value}")).is_err();
+    Some(if is_text { format!("{value:?}") } else { value.to_owned() })
+}
+
+/// What the Arabic page tells of the demonstration stands in its picture, which is drawn from what was measured.
+#[test]
+fn the_measured_outage_is_told_as_it_was_drawn() {
+    let page = read("std-adapter/guide/src/ar/idea.md");
+    let picture = read("std-adapter/docs/outage.svg");
+    let texts: String =
+        picture.split("<text").map(|text| text.split("</text>").next().unwrap_or_default()).collect();
+    let measured: Vec<_> =
+        rows(&page).into_iter().filter(|row| row.len() == 4 && row[2].ends_with("s")).collect();
+    assert_eq!(measured.len(), 4, "{measured:?}");
     let mut seen = 0;
-    for row in rows(&page) {
-        let key = row[0].split('`').nth(1).unwrap_or_default();
-        let (table, kinds, default) = match row.as_slice() {
-            [_, default, _, _] => ("", "", value(default)),
-            ["`kind`", _, default, _, _] => ("[window]\n", "", value(default)),
-            [_, kinds, default, _, _] => ("[window]\n", *kinds, value(default)),
-            _ => continue,
-        };
-        let Some(default) = default else { continue };
-        for kind in kinds.split(", ") {
-            let kind = if kind.is_empty() {
-                String::new()
-            } else {
-                format!("kind = '{}'\n", kind.trim_matches('`'))
-            };
-            let without = format!("{table}{kind}");
-            assert_eq!(complete(&format!("{without}{key} = {default}\n")), complete(&without), "{key}");
+    for cell in measured.iter().flatten() {
+        let numbers = cell.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+        for number in numbers.filter(|number| !number.is_empty()) {
             seen += 1;
+            assert!(texts.contains(number), "{number} of {cell} is not in the picture");
         }
     }
-    assert!(seen > 20, "{seen} defaults");
+    assert!(seen > 10, "{seen} numbers");
+}
+
+/// Calls under way at once in the scene of the article, as its figures have them.
+#[test]
+fn the_scene_of_the_article_is_told_as_it_plays() {
+    let page = read("std-adapter/guide/src/ar/idea.md").replace(',', "");
+    let figures = read("std-adapter/guide/simulator/tests/figures.json");
+    let (_, article) = figures.split_once("\"article\": [").unwrap();
+    let (article, _) = article.split_once(']').unwrap();
+    let most = article.lines().filter_map(|line| line.trim().strip_prefix("\"most_under_way\": "));
+    let most: Vec<&str> = most.map(|number| number.trim_end_matches(',')).collect();
+    assert_eq!(most.len(), 2, "{most:?}");
+    for most in most {
+        assert!(page.contains(&format!(" {most}")), "{most} calls under way");
+    }
 }
 
 /// How the state word is laid out, as the file says that knows it.
