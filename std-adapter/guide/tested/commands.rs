@@ -8,6 +8,7 @@
 //! | `toml,file=NAME` | one of these, and a file of that name for the page's commands |
 //! | `toml` with `[dependencies]` | part of a manifest: of this version, with features that there are |
 //! | `console` | commands after `$ `, each with exactly what it prints; `…` stands for lines left out, or for the rest of one |
+//! | `sh` | commands; those of this one have only options that there are |
 
 mod book;
 #[path = "../../cli/tests/cli/sample.rs"]
@@ -133,6 +134,27 @@ fn every_manifest_names_a_version_and_features_that_there_are() {
         }
     }
     assert!(seen > 3, "{seen} dependencies");
+}
+
+#[test]
+fn commands_that_are_only_told_have_options_that_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut seen = 0;
+    for block in all_blocks().filter(|block| block.language() == "sh") {
+        for line in block.text.lines().filter_map(|line| line.strip_prefix("nanobreaker ")) {
+            seen += 1;
+            let (command, _comment) = line.split_once(" #").unwrap_or((line, ""));
+            let mut words = command.split_whitespace();
+            let subcommand = words.next().unwrap_or_default();
+            let (help, succeeded) = nanobreaker(folder.path(), &[subcommand, "--help"]);
+            assert!(succeeded, "{}: {help}", block.place);
+            let has = |option: &str| help.split([' ', ',', '\n']).any(|word| word == option);
+            for option in words.filter(|word| word.starts_with('-')) {
+                assert!(has(option), "{}: {subcommand} has no {option}", block.place);
+            }
+        }
+    }
+    assert!(seen > 5, "{seen} commands");
 }
 
 #[test]

@@ -238,6 +238,27 @@ fn the_list_for_language_models_names_each_feature_and_none_is_a_default() {
 }
 
 #[test]
+fn examples_that_pages_name_are_there() {
+    let folders = ["std-adapter/examples", "std-adapter/cli/examples"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut named = 0;
+    for (page, text) in pages() {
+        for rest in text.split("--example ").skip(1) {
+            let name =
+                rest.split(|letter: char| !letter.is_ascii_lowercase() && letter != '_').next().unwrap();
+            let places =
+                folders.iter().flat_map(|folder| [format!("{folder}/{name}"), format!("{folder}/{name}.rs")]);
+            assert!(
+                places.map(|place| root.join(place)).any(|place| place.exists()),
+                "{page}: no example {name:?}"
+            );
+            named += 1;
+        }
+    }
+    assert!(named > 5, "{named} examples");
+}
+
+#[test]
 fn scenes_that_pages_link_to_are_there() {
     let presets = read("std-adapter/guide/simulator/src/presets.rs");
     let mut linked = 0;
