@@ -193,6 +193,21 @@ fn costs_are_those_of_the_benchmarks() {
 }
 
 #[test]
+fn each_migration_has_all_its_parts() {
+    let migrations: Vec<_> = pages().into_iter().filter(|(name, _)| name.starts_with("migrating/")).collect();
+    assert_eq!(migrations.len(), 9);
+    for (name, page) in migrations {
+        for part in ["\n## What behaves differently\n", "\n## What has no equal\n", "\n```rust\n"] {
+            assert!(page.contains(part), "{name} has no {part:?}");
+        }
+        let table = rows(&page).into_iter().find(|row| row.last() == Some(&"here"));
+        let head = table.unwrap_or_else(|| panic!("{name} has no settings side by side"));
+        assert!(head[0].contains("](https://"), "{name}: its settings have no source");
+        assert_eq!(head[1], "default there", "{name}");
+    }
+}
+
+#[test]
 fn metrics_that_the_guide_names_are_published() {
     let published = read("std-adapter/src/watch/series.rs");
     let mut named = BTreeSet::new();
