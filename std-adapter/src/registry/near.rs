@@ -20,8 +20,9 @@ use crate::shared::BreakerRef;
 const PLACES: usize = 2_048;
 
 /// How many keys move to their other place, at the most, to make room for one. While no more than half of the
-/// places are taken, hardly any key is forgotten for another.
-const MOVES: usize = 16;
+/// places are taken, hardly any key is forgotten for another. Few, since a thread that asks for more keys than there
+/// are places moves as many at each look-up.
+const MOVES: usize = 4;
 
 /// What a look-up finds.
 pub(super) struct Found<K> {
@@ -172,7 +173,7 @@ mod tests {
             let place = Place { registry: 1, mark: next(&mut state), found: Some(Arc::new(())) };
             forgotten += usize::from(put(&mut places, place).found.is_some());
         }
-        assert!(forgotten <= 10, "{forgotten} of {} were forgotten", PLACES / 2);
+        assert!(forgotten <= 40, "{forgotten} of {} were forgotten", PLACES / 2);
         for (at, place) in places.iter().enumerate().filter(|(_, place)| place.found.is_some()) {
             assert!(pair(place.mark).contains(&at));
         }
