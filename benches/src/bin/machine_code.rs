@@ -8,6 +8,8 @@
 //! is really taken, whatever cold code the compiler put into the same function. The time window, which
 //! counts each success, is the counter-example: it must be caught. A shared breaker stands there twice, without
 //! a fleet and in one: that must cost no instruction and no load more.
+//!
+//! Then all doors of `doors` are gone through by two threads: see [`benches::shared_lines`].
 
 use std::collections::{BTreeSet, HashMap};
 use std::hint::black_box;
@@ -15,7 +17,8 @@ use std::ops::Range;
 use std::process::{Command, ExitCode};
 
 use benches::in_fleet::{healthy_in_fleet, healthy_shared, pair};
-use benches::valgrind;
+use benches::shared_lines;
+use benches::valgrind::{self, Event, LACKEY, event};
 use healthy_path::{CALLS, CONSECUTIVE, CUSUM, FAILURES, TIME};
 use healthy_path::{healthy_calls, healthy_consecutive, healthy_cusum, healthy_failures, healthy_time};
 
@@ -31,20 +34,26 @@ const SUBJECTS: [(&str, bool); 7] = [
 ];
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("traced") {
-        traced();
-        return ExitCode::SUCCESS;
+    match std::env::args().nth(1).as_deref() {
+        Some("traced") => traced(),
+        Some(shared_lines::ARGUMENT) => shared_lines::traced(),
+        _ => return report([check(), shared_lines::check()]),
     }
-    match check() {
-        Ok(report) => {
-            print!("{report}");
-            ExitCode::SUCCESS
-        }
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
+    ExitCode::SUCCESS
+}
+
+fn report<const CHECKS: usize>(results: [Result<String, String>; CHECKS]) -> ExitCode {
+    let mut exit = ExitCode::SUCCESS;
+    for result in results {
+        match result {
+            Ok(report) => print!("{report}"),
+            Err(message) => {
+                eprintln!("{message}");
+                exit = ExitCode::FAILURE;
+            }
         }
     }
+    exit
 }
 
 /// What runs under lackey: says where things are, then makes the calls.
@@ -87,25 +96,6 @@ fn marker() {
     black_box(());
 }
 
-/// One line of lackey's trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
-    Executed(u64),
-    Loaded(u64),
-    Stored(u64),
-}
-
-fn event(line: &str) -> Option<Event> {
-    let (kind, rest) = line.trim_start().split_once(' ')?;
-    let address = u64::from_str_radix(rest.trim_start().split(',').next()?, 16).ok()?;
-    match kind {
-        "I" => Some(Event::Executed(address)),
-        "L" => Some(Event::Loaded(address)),
-        "S" | "M" => Some(Event::Stored(address)),
-        _ => None,
-    }
-}
-
 /// What one subject did.
 #[derive(Default)]
 struct Path {
@@ -125,8 +115,7 @@ struct Subject {
 
 fn check() -> Result<String, String> {
     let mut events = Vec::new();
-    let tool = ["--tool=lackey", "--trace-mem=yes"];
-    let printed = valgrind::run(&tool, &["traced"], |line| events.extend(event(line)))?;
+    let printed = valgrind::run(&LACKEY, &["traced"], |line| events.extend(event(line)))?;
     let (marker, mut subjects) = subjects(&printed)?;
     let between = events
         .split(|event| *event == Event::Executed(marker))
@@ -250,15 +239,6 @@ fn synchronises(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lackey_s_lines_are_read() {
-        assert_eq!(event("I  0401eab0,3"), Some(Event::Executed(0x401_eab0)));
-        assert_eq!(event(" L 1ffefff8,8"), Some(Event::Loaded(0x1ffe_fff8)));
-        assert_eq!(event(" S 1ffefff8,8"), Some(Event::Stored(0x1ffe_fff8)));
-        assert_eq!(event(" M 1ffefff8,8"), Some(Event::Stored(0x1ffe_fff8)));
-        assert_eq!(event("==12== Lackey, an example Valgrind tool"), None);
-    }
 
     #[test]
     fn locks_exchanges_with_memory_and_fences_synchronise_and_moves_do_not() {

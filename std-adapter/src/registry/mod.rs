@@ -193,13 +193,14 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        let entry = match self.inner.entry(key) {
-            Some(entry) => entry,
-            None => self.inner.make(key.to_owned())?,
+        let found = match self.inner.look(key, |entry| Arc::clone(&entry.found)) {
+            Some(found) => found,
+            None => Arc::clone(&self.inner.make(key.to_owned())?.found),
         };
-        entry.found.touch(&self.inner.epoch);
-        self.inner.near.remember(hash, Arc::clone(&entry.found));
-        Ok(entry.found.breaker)
+        found.touch(&self.inner.epoch);
+        let breaker = found.breaker;
+        self.inner.near.remember(hash, found);
+        Ok(breaker)
     }
 
     /// The same as a handle that keeps the breaker: it stays in the registry for as long as somebody has
@@ -213,7 +214,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        let entry = match self.inner.entry(key) {
+        let entry = match self.inner.look(key, Arc::clone) {
             Some(entry) => entry,
             None => self.inner.make(key.to_owned())?,
         };
@@ -227,7 +228,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.inner.entry(key).map(|entry| entry.found.breaker)
+        self.inner.look(key, |entry| entry.found.breaker)
     }
 
     /// How many breakers there are.
@@ -308,12 +309,13 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
 }
 
 impl<K: Hash + Eq + Clone> Inner<K> {
-    fn entry<Q>(&self, key: &Q) -> Option<Arc<Entry<K>>>
+    /// What `take` takes of the entry of `key`, which must not wait: the map is pinned meanwhile.
+    fn look<Q, T>(&self, key: &Q, take: impl FnOnce(&Arc<Entry<K>>) -> T) -> Option<T>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.map.pin().get(key).cloned()
+        self.map.pin().get(key).map(take)
     }
 
     /// All entries of this moment: collected, so that whoever looks at them does not pin the map.

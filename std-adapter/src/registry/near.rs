@@ -16,8 +16,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::shared::BreakerRef;
 
-/// Places for each thread, in pairs: a key may stand in either of its pair. 48 KB.
+/// Places for each thread: a key may stand in either of two. 48 KB.
 const PLACES: usize = 2_048;
+
+/// How many keys move to their other place, at the most, to make room for one. While no more than half of the
+/// places are taken, hardly any key is forgotten for another. Few, since a thread that asks for more keys than there
+/// are places moves as many at each look-up.
+const MOVES: usize = 4;
 
 /// What a look-up finds.
 pub(super) struct Found<K> {
@@ -44,9 +49,16 @@ impl<K> Found<K> {
 #[derive(Clone, Default)]
 struct Place {
     registry: u32,
-    /// The upper half of the key's hash.
+    /// The upper half of the key's hash, which tells where it may stand.
     mark: u32,
     found: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Place {
+    #[inline]
+    const fn is_of(&self, registry: u32, mark: u32) -> bool {
+        self.registry == registry && self.mark == mark
+    }
 }
 
 thread_local! {
@@ -86,9 +98,10 @@ impl Near {
         PLACES_HERE
             .try_with(|places| {
                 let places = places.try_borrow().ok()?;
-                pair(hash).into_iter().find_map(|place| {
+                let mark = mark(hash);
+                pair(mark).into_iter().find_map(|place| {
                     let place = places.get(place)?;
-                    if place.registry != self.registry || place.mark != mark(hash) {
+                    if !place.is_of(self.registry, mark) {
                         return None;
                     }
                     let found = place.found.as_ref()?.downcast_ref::<Found<K>>()?;
@@ -104,19 +117,31 @@ impl Near {
             .ok()?
     }
 
-    /// Remembers what was found, in the first of its pair; what stood there moves to the second.
+    /// Remembers what was found; what stood there moves to its other place, and so on.
     #[cold]
     pub(super) fn remember<K: Send + Sync + 'static>(&self, hash: u64, found: Arc<Found<K>>) {
         let place = Place { registry: self.registry, mark: mark(hash), found: Some(found) };
-        let forgotten = PLACES_HERE.try_with(|places| {
-            let mut places = places.try_borrow_mut().ok()?;
-            let [first, second] = pair(hash);
-            let moved = std::mem::replace(places.get_mut(first)?, place);
-            Some(std::mem::replace(places.get_mut(second)?, moved))
-        });
+        let forgotten = PLACES_HERE.try_with(|places| Some(put(&mut places.try_borrow_mut().ok()?, place)));
         // Here, after the places were given back: dropping a key is anyone's code.
         drop(forgotten);
     }
+}
+
+/// Puts it into one of its places, and returns what had to go for it.
+fn put(places: &mut [Place], mut place: Place) -> Place {
+    let (registry, mark) = (place.registry, place.mark);
+    let gives_way = |there: &Place| there.found.is_none() || there.is_of(registry, mark);
+    let [first, second] = pair(mark);
+    let mut at = if !gives_way(&places[first]) && gives_way(&places[second]) { second } else { first };
+    for _ in 0..MOVES {
+        place = std::mem::replace(&mut places[at], place);
+        if gives_way(&place) {
+            break;
+        }
+        let [first, second] = pair(place.mark);
+        at = if at == first { second } else { first };
+    }
+    place
 }
 
 #[inline]
@@ -125,7 +150,41 @@ const fn mark(hash: u64) -> u32 {
 }
 
 #[inline]
-const fn pair(hash: u64) -> [usize; 2] {
-    let first = hash as usize & (PLACES - 1);
-    [first, first ^ 1]
+const fn pair(mark: u32) -> [usize; 2] {
+    let mark = mark as usize;
+    [mark % PLACES, mark / PLACES % PLACES]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step of a generator of numbers that look random.
+    fn next(state: &mut u64) -> u32 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 32) as u32
+    }
+
+    #[test]
+    fn keys_for_half_of_the_places_find_room_and_each_stands_in_one_of_its_two() {
+        let mut places = vec![Place::default(); PLACES];
+        let (mut state, mut forgotten) = (1, 0);
+        for _ in 0..PLACES / 2 {
+            let place = Place { registry: 1, mark: next(&mut state), found: Some(Arc::new(())) };
+            forgotten += usize::from(put(&mut places, place).found.is_some());
+        }
+        assert!(forgotten <= 40, "{forgotten} of {} were forgotten", PLACES / 2);
+        for (at, place) in places.iter().enumerate().filter(|(_, place)| place.found.is_some()) {
+            assert!(pair(place.mark).contains(&at));
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_again_takes_its_own_place() {
+        let mut places = vec![Place::default(); PLACES];
+        let place = || Place { registry: 1, mark: 7 << 11 | 5, found: Some(Arc::new(())) };
+        assert!(put(&mut places, place()).found.is_none());
+        assert!(put(&mut places, place()).found.is_some());
+        assert_eq!(places.iter().filter(|place| place.found.is_some()).count(), 1);
+    }
 }
