@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use nanobreaker::observe::{CallCounts, Change, Counts, Health, HealthStatus, Monitor};
-use nanobreaker::observe::{MonitoredBreaker, RejectionCounts};
+use nanobreaker::observe::{MonitoredBreaker, RejectionCounts, Series, UnknownBreaker};
 use nanobreaker::tower::{
     BodyCall, BreakerFuture, BreakerLayer, BreakerService, ByClassifier, ByHead, ByHttp,
 };
@@ -44,6 +44,7 @@ fn checked() -> BTreeSet<&'static str> {
         CoarseClock, TimerClock, WallClock, TokioClock, ThreadStripes, Counted, Check, CheckError, CheckSettings, Then,
         StateFile, catalog::Format, catalog::Layers, catalog::LoadError, catalog::LiveCatalog,
         Monitor, MonitoredBreaker, Health, HealthStatus, Change, CallCounts, RejectionCounts, Counts,
+        Series, UnknownBreaker,
         admin::Admin, admin::AdminError, axum::AnswerLayer, axum::AnswerService<u32, u32>,
         reqwest::BreakerMiddleware, BreakerLayer<SharedBreaker>, BreakerService<u32, SharedBreaker, ByClassifier>,
         ByClassifier, ByHead<ServerErrors>, ByHttp<u32>, ServerErrors, UntilBodyEnds<ServerErrors>,
