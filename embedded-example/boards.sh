@@ -38,22 +38,19 @@ planted_is_seen() { # planted_is_seen TARGET MACHINE CPU
   done
 }
 
-verdicts=()
-broken=0
-for board in "${BOARDS[@]}"; do
-  read -r target machine cpu <<<"$board"
+# check TARGET MACHINE CPU: prints what the board's firmware prints, and its verdict as the last line.
+check() {
+  local target=$1 machine=$2 cpu=$3 program fault
+  local -a faults=() flags=()
   printf '== %s (%s, %s)\n' "$machine" "$cpu" "$target"
-  faults=()
-  flags=()
   for program in "${programs[@]}"; do
     flags+=(--bin "$program")
   done
   if build "$target" $profile --features embassy "${flags[@]}"; then
     for program in "${programs[@]}"; do
       printf -- '-- %s\n' "$program"
-      log=$logs/$machine-$program.log
-      fault=$(run "$machine" "$cpu" "$(binary "$target" $profile "$program")" "$log" "$patience")
-      cat "$log"
+      fault=$(run "$machine" "$cpu" "$(binary "$target" $profile "$program")" "$logs/$machine-$program.log" "$patience")
+      cat "$logs/$machine-$program.log"
       [ -z "$fault" ] || faults+=("$program: $fault;")
     done
     planted_is_seen "$target" "$machine" "$cpu" || faults+=("a planted failure goes unnoticed;")
@@ -61,11 +58,30 @@ for board in "${BOARDS[@]}"; do
     faults+=("does not build;")
   fi
   if [ ${#faults[@]} -eq 0 ]; then
-    verdicts+=("holds:  $machine ($cpu): ${programs[*]}")
+    printf 'holds:  %s (%s): %s\n' "$machine" "$cpu" "${programs[*]}"
   else
-    verdicts+=("BROKEN: $machine ($cpu): ${faults[*]}")
-    broken=1
+    printf 'BROKEN: %s (%s): %s\n' "$machine" "$cpu" "${faults[*]}"
   fi
+}
+
+# As many boards at once as there are processors.
+for board in "${BOARDS[@]}"; do
+  read -r target machine cpu <<<"$board"
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
+    wait -n || true
+  done
+  check "$target" "$machine" "$cpu" >"$logs/$machine.log" 2>&1 &
+done
+wait
+
+verdicts=()
+broken=0
+for board in "${BOARDS[@]}"; do
+  read -r target machine cpu <<<"$board"
+  cat "$logs/$machine.log"
+  verdict=$(tail -n 1 "$logs/$machine.log")
+  verdicts+=("$verdict")
+  [[ $verdict == holds:* ]] || broken=1
 done
 
 printf '\n'
