@@ -173,19 +173,18 @@ pub(crate) async fn together(url: &str, number: usize) -> Vec<Instance> {
 }
 
 /// Waits until it is so, at most 30 s.
-pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < Duration::from_secs(30), "not within 30 s: {what}");
-        sleep(Duration::from_millis(5)).await;
-    }
-    began.elapsed()
+pub(crate) async fn until(what: &str, is_so: impl FnMut() -> bool) -> Duration {
+    wait(|| what.to_owned(), is_so).await
 }
 
 pub(crate) async fn all(instances: &[Instance], is_so: impl Fn(&Instance) -> bool) -> Duration {
+    wait(|| format!("all of {instances:#?}"), || instances.iter().all(&is_so)).await
+}
+
+async fn wait(what: impl Fn() -> String, mut is_so: impl FnMut() -> bool) -> Duration {
     let began = Instant::now();
-    while !instances.iter().all(&is_so) {
-        assert!(began.elapsed() < Duration::from_secs(30), "not all within 30 s: {instances:#?}");
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(30), "not within 30 s: {}", what());
         sleep(Duration::from_millis(5)).await;
     }
     began.elapsed()

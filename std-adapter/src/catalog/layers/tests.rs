@@ -1,6 +1,10 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
+#[cfg(feature = "tokio")]
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+#[cfg(feature = "tokio")]
+use tokio::task::JoinHandle;
 
 use super::*;
 use crate::catalog::LiveCatalog;
@@ -352,6 +356,19 @@ fn a_file_that_went_wrong_leaves_the_last_good_settings_in_force() {
     assert!(!catalog.reload().unwrap(), "nothing has changed since");
 }
 
+/// A catalogue of the file, which is read again so often; what is told of that; and the task that reads.
+#[cfg(feature = "tokio")]
+fn followed(
+    path: &Path,
+    every: Duration,
+) -> (LiveCatalog, UnboundedReceiver<Result<(), LoadError>>, JoinHandle<()>) {
+    let catalog = LiveCatalog::load(Layers::new().file(path)).unwrap();
+    let (tell, told) = unbounded_channel();
+    let follower = catalog.clone();
+    let task = tokio::spawn(async move { follower.follow(every, |change| drop(tell.send(change))).await });
+    (catalog, told, task)
+}
+
 #[cfg(feature = "tokio")]
 #[tokio::test(start_paused = true)]
 async fn each_fault_of_a_file_is_one_event_and_no_change_is_none() {
@@ -359,12 +376,8 @@ async fn each_fault_of_a_file_is_one_event_and_no_change_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("breakers.toml");
         std::fs::write(&path, TOML).unwrap();
-        let catalog = LiveCatalog::load(Layers::new().file(&path)).unwrap();
-        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-        let follower = catalog.clone();
         let every = Duration::from_secs(1);
-        let task =
-            tokio::spawn(async move { follower.follow(every, |change| drop(tell.send(change))).await });
+        let (catalog, mut told, task) = followed(&path, every);
         let rests = async || tokio::time::sleep(5 * every).await;
         rests().await;
         assert!(told.try_recv().is_err(), "nothing has changed");
@@ -385,11 +398,8 @@ async fn what_one_reading_alone_found_is_not_taken() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("breakers.toml");
     std::fs::write(&path, TOML).unwrap();
-    let catalog = LiveCatalog::load(Layers::new().file(&path)).unwrap();
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let follower = catalog.clone();
     let second = Duration::from_secs(1);
-    let task = tokio::spawn(async move { follower.follow(second, |change| drop(tell.send(change))).await });
+    let (catalog, mut told, task) = followed(&path, second);
     tokio::time::sleep(second / 2).await;
     // Half of a file, which by chance is right; it is whole before the next reading.
     std::fs::write(&path, "[breakers.payments]\nmax_probes = 9").unwrap();
@@ -407,13 +417,7 @@ async fn what_one_reading_alone_found_is_not_taken() {
 async fn a_changed_file_is_noticed_and_a_standing_error_told_once() {
     let path = std::env::temp_dir().join(format!("follow-{}.toml", std::process::id()));
     std::fs::write(&path, TOML).unwrap();
-    let catalog = LiveCatalog::load(Layers::new().file(&path)).unwrap();
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let follower = catalog.clone();
-    let task = tokio::spawn(async move {
-        let every = Duration::from_millis(1);
-        follower.follow(every, |change| drop(tell.send(change))).await;
-    });
+    let (catalog, mut told, task) = followed(&path, Duration::from_millis(1));
     std::fs::write(&path, "[defaults]\nmax_probes = 0").unwrap();
     // A half-written file may be told first.
     while !told.recv().await.unwrap().is_err_and(|e| e.to_string().contains("max_probes is 0")) {}
