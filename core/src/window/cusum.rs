@@ -11,7 +11,11 @@
 //! | content | wide | narrow |
 //! | ------- | ---- | ------ |
 //! | S       |   26 |     24 |
-//! | when S left 0, in milliseconds | 26 | – |
+//! | when the evidence began, in milliseconds | 26 | – |
+//!
+//! Evidence begins with the failure that raises S above what one failure adds. Until it has lasted for as long as
+//! asked, S stops one failure below what trips. So a burst of failures at one instant trips neither with a lone
+//! failure just before it nor with one soon after it, as long as a success came between.
 //!
 //! The time comes round after 18.6 hours. Evidence that is older, or that a reader whose clock is behind
 //! finds ahead, counts as just begun: that puts the trip off to the next failure.
@@ -83,7 +87,8 @@ const MOST_CALLS: u64 = 1_000_000_000_000_000;
 ///
 /// Failures that come in bursts are not independent: a reset connection fails all calls on it at once. Where
 /// that happens, ask for evidence that has been mounting for 20 ms (`sustained_for_ms`). It costs the calls of
-/// these 20 ms.
+/// these 20 ms. A lone failure is no evidence yet, or one that happens to come before a burst would make it look
+/// sustained; and until the 20 ms are over, the sum stops one failure below what trips.
 ///
 /// ```
 /// use nanobreaker_core::{Breaker, Config, CusumSettings, ManualClock, Phase, window::Cusum};
@@ -153,7 +158,7 @@ impl CusumRule {
     /// One more failure, while the sum is `there`.
     const fn failed(self, there: Raw, now: Raw) -> (Raw, Verdict) {
         let (sum, began) = (there & (TRIPS_AT - 1), there >> SUM_BITS);
-        let began = if sum == 0 { now & TIME } else { began };
+        let began = if sum <= self.lone() { now & TIME } else { began };
         let raised = sum + self.failure as Raw;
         if raised < TRIPS_AT {
             return (began << SUM_BITS | raised, Verdict::Holds);
@@ -166,10 +171,25 @@ impl CusumRule {
             // Not stored: it trips, and whoever comes after it trips too until the generation is over.
             (there, Verdict::Trips)
         } else {
-            // The sum stops where any failure trips, once the evidence has lasted.
             let began = if is_anew { now & TIME } else { began };
-            (began << SUM_BITS | (TRIPS_AT - 1), Verdict::Holds)
+            (began << SUM_BITS | self.full(), Verdict::Holds)
         }
+    }
+
+    /// Where the sum stops until the evidence has lasted: one more failure then trips. Above 0, or the evidence
+    /// would always begin anew.
+    const fn full(self) -> Raw {
+        match TRIPS_AT - self.failure as Raw {
+            0 => 1,
+            full => full,
+        }
+    }
+
+    /// Up to here the sum is no evidence yet: what one failure adds. It is 0 where two failures trip, since a
+    /// full sum is then no more than that.
+    const fn lone(self) -> Raw {
+        let failure = self.failure as Raw;
+        if failure < self.full() { failure } else { 0 }
     }
 
     /// One more success.
@@ -335,5 +355,44 @@ mod tests {
         let (anew, verdict) = rule.failed(there, 900);
         assert_eq!(verdict, Verdict::Holds, "a clock behind the first failure");
         assert_eq!(rule.failed(anew, 920).1, Verdict::Trips);
+    }
+
+    #[test]
+    fn neither_a_lone_failure_before_a_burst_nor_one_after_it_makes_it_sustained() {
+        if !WIDE {
+            return; // refused there, see above
+        }
+        let sustained = CusumSettings { sustained_for_ms: 20, ..settings(20_000, 500_000, 485_165_195) };
+        let rule = CusumRule::new(sustained).unwrap();
+        let mut there = rule.failed(0, 0).0;
+        for _ in 0..100 {
+            let (next, verdict) = rule.failed(there, 1_000);
+            assert_eq!(verdict, Verdict::Holds, "a second after a lone failure");
+            there = next;
+        }
+        there = rule.succeeded(there);
+        let (there, verdict) = rule.failed(there, 2_000);
+        assert_eq!(verdict, Verdict::Holds, "a lone failure a second later");
+        assert_eq!(rule.failed(there, 2_001).1, Verdict::Trips, "one that is not alone");
+    }
+
+    #[test]
+    fn sustained_evidence_trips_however_few_failures_the_threshold_asks_for() {
+        if !WIDE {
+            return; // refused there, see above
+        }
+        for calls_per_false_trip in [2, 20, 50, 500, 1_000, 10_000, MOST_CALLS] {
+            let sustained =
+                CusumSettings { sustained_for_ms: 20, ..settings(20_000, 500_000, calls_per_false_trip) };
+            let rule = CusumRule::new(sustained).unwrap();
+            let mut there = 0;
+            for _ in 0..20 {
+                let (next, verdict) = rule.failed(there, 5);
+                assert_eq!(verdict, Verdict::Holds, "{calls_per_false_trip}");
+                there = next;
+            }
+            assert_eq!(rule.failed(there, 24).1, Verdict::Holds, "{calls_per_false_trip}");
+            assert_eq!(rule.failed(there, 25).1, Verdict::Trips, "{calls_per_false_trip}");
+        }
     }
 }

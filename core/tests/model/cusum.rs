@@ -26,7 +26,7 @@ struct Sum {
     failure: i64,
     success: i64,
     sum: i64,
-    /// When it left 0.
+    /// When it rose above what one failure adds.
     began: Moment,
 }
 
@@ -71,7 +71,10 @@ impl Cusum {
 impl Sum {
     /// One more failure; whether it trips.
     fn fail(&mut self, now: Moment, sustained_for: i128) -> bool {
-        if self.sum == 0 {
+        // Where it stops until it has lasted: one failure below what trips.
+        let full = (TRIPS_AT - self.failure).max(1);
+        let is_no_evidence_yet = self.sum == 0 || (self.sum <= self.failure && self.failure < full);
+        if is_no_evidence_yet {
             self.began = now;
         }
         let raised = self.sum + self.failure;
@@ -82,13 +85,14 @@ impl Sum {
         if sustained_for == 0 {
             return true;
         }
-        // One failure below what trips, however many there were.
-        self.sum = TRIPS_AT - 1;
         let passed = (now - self.began).rem_euclid(RANGE_MS);
+        if (sustained_for..RANGE_MS / 2).contains(&passed) {
+            return true;
+        }
         if passed >= RANGE_MS / 2 {
             self.began = now;
-            return false;
         }
-        passed >= sustained_for
+        self.sum = full;
+        false
     }
 }
