@@ -119,7 +119,7 @@ pub struct CusumSettings {
     pub calls_per_false_trip: u64,
     /// How long the evidence must have been mounting before it trips, in milliseconds; 0 is not at
     /// all, and must be 0 where words are 32 bits wide. At most 16,777,216 (4.6 hours). It begins with the
-    /// failure that raises the sum above one failure's weight.
+    /// failure that raises the sum above 0; anew where only one failure's weight is left when it is over.
     ///
     /// Its time is kept modulo 18.6 hours. Evidence that began over 9.3 hours ago, or later than now since
     /// the clock was set back, counts as just begun: it trips with a failure that comes so long after.

@@ -13,9 +13,10 @@
 //! | S       |   26 |     24 |
 //! | when the evidence began, in milliseconds | 26 | – |
 //!
-//! Evidence begins with the failure that raises S above what one failure adds. Until it has lasted for as long as
-//! asked, S stops one failure below what trips. So a burst of failures at one instant trips neither with a lone
-//! failure just before it nor with one soon after it, as long as a success came between.
+//! Evidence begins with the failure that raises S above 0. It begins anew with a failure that comes later than
+//! the time asked for and finds S no higher than one failure raises it: a lone failure has not been mounting. Until
+//! the evidence has lasted, S stops one failure below what trips. So a burst of failures at one instant trips neither
+//! with a lone failure before it nor with one after it and a success.
 //!
 //! The time comes round after 18.6 hours. Evidence that is older, or that a reader whose clock is behind
 //! finds ahead, counts as just begun: that puts the trip off to the next failure.
@@ -87,8 +88,8 @@ const MOST_CALLS: u64 = 1_000_000_000_000_000;
 ///
 /// Failures that come in bursts are not independent: a reset connection fails all calls on it at once. Where
 /// that happens, ask for evidence that has been mounting for 20 ms (`sustained_for_ms`). It costs the calls of
-/// these 20 ms. A lone failure is no evidence yet, or one that happens to come before a burst would make it look
-/// sustained; and until the 20 ms are over, the sum stops one failure below what trips.
+/// these 20 ms. A lone failure before a burst does not make it look sustained, and until the 20 ms are over, the sum
+/// stops one failure below what trips.
 ///
 /// ```
 /// use nanobreaker_core::{Breaker, Config, CusumSettings, ManualClock, Phase, window::Cusum};
@@ -158,12 +159,13 @@ impl CusumRule {
     /// One more failure, while the sum is `there`.
     const fn failed(self, there: Raw, now: Raw) -> (Raw, Verdict) {
         let (sum, began) = (there & (TRIPS_AT - 1), there >> SUM_BITS);
-        let began = if sum <= self.lone() { now & TIME } else { began };
+        let passed = now.wrapping_sub(began) & TIME;
+        let is_lone = sum <= self.lone() && passed > self.sustained_for_ms as Raw;
+        let (began, passed) = if sum == 0 || is_lone { (now & TIME, 0) } else { (began, passed) };
         let raised = sum + self.failure as Raw;
         if raised < TRIPS_AT {
             return (began << SUM_BITS | raised, Verdict::Holds);
         }
-        let passed = now.wrapping_sub(began) & TIME;
         // So far ahead of the clock, or so long ago, that the evidence counts as just begun.
         let is_anew = passed > TIME / 2;
         let has_lasted = passed >= self.sustained_for_ms as Raw && !is_anew;
@@ -185,8 +187,8 @@ impl CusumRule {
         }
     }
 
-    /// Up to here the sum is no evidence yet: what one failure adds. It is 0 where two failures trip, since a
-    /// full sum is then no more than that.
+    /// Up to here the sum is what a lone failure leaves. It is 0 where two failures trip, since a full sum is then
+    /// no more than that.
     const fn lone(self) -> Raw {
         let failure = self.failure as Raw;
         if failure < self.full() { failure } else { 0 }

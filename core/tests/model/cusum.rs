@@ -26,7 +26,7 @@ struct Sum {
     failure: i64,
     success: i64,
     sum: i64,
-    /// When it rose above what one failure adds.
+    /// When it left 0, or when a failure came too late to find more than a lone one.
     began: Moment,
 }
 
@@ -73,8 +73,9 @@ impl Sum {
     fn fail(&mut self, now: Moment, sustained_for: i128) -> bool {
         // Where it stops until it has lasted: one failure below what trips.
         let full = (TRIPS_AT - self.failure).max(1);
-        let is_no_evidence_yet = self.sum == 0 || (self.sum <= self.failure && self.failure < full);
-        if is_no_evidence_yet {
+        let passed = (now - self.began).rem_euclid(RANGE_MS);
+        let is_lone = self.sum <= self.failure && self.failure < full && passed > sustained_for;
+        if self.sum == 0 || is_lone {
             self.began = now;
         }
         let raised = self.sum + self.failure;
