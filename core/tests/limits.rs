@@ -2,8 +2,8 @@
 
 use nanobreaker_core::window::{AnyWindow, Calls, Consecutive, Cusum, Failures, Time, Window, calls_words};
 use nanobreaker_core::{
-    Breaker, Config, ConfigBuilder, CusumSettings, ManualClock, Outcome, Phase, Rate, Recorded, Rejected,
-    Token, WindowSettings,
+    Breaker, Clock, Config, ConfigBuilder, CusumSettings, ManualClock, Outcome, Phase, Rate, Recorded,
+    Rejected, Token, WindowSettings,
 };
 
 const WIDE: bool = Config::MAX_PROBES == 63;
@@ -106,6 +106,54 @@ mod times {
         }
     }
 
+    /// The last millisecond at which `is_under_way`, from so long before `ms` on as it may end early.
+    fn ends_after(ms: u64, start: u64, is_under_way: impl Fn(u64, u64) -> bool) -> i64 {
+        let coarse = if WIDE { 0 } else { ms / 2_048 };
+        let last = (ms - coarse - 1..=ms + coarse + 1).rfind(|&passed| is_under_way(start, passed));
+        last.expect("it lasts for nearly as long as asked") as i64 - ms as i64
+    }
+
+    /// Whether a ramp of `ms` is under way after `passed`.
+    fn is_on_its_ramp(ms: u64, start: u64, passed: u64) -> bool {
+        let breaker = touchy(Config::builder().open_for_ms(1).ramp_ms(ms));
+        breaker.clock().set(start);
+        fail(&breaker);
+        breaker.clock().advance(1);
+        succeed(&breaker);
+        breaker.clock().advance(passed);
+        let _ = breaker.allow_token();
+        breaker.phase() == Phase::Recovering
+    }
+
+    /// Whether a trip that comes `passed` after closing lengthens the open time.
+    fn is_a_relapse(ms: u64, start: u64, passed: u64) -> bool {
+        let breaker = touchy(Config::builder().open_for_ms(1).max_open_ms(9).relapse_within_ms(ms));
+        breaker.clock().set(start);
+        fail(&breaker);
+        breaker.clock().advance(1);
+        succeed(&breaker);
+        breaker.clock().advance(passed);
+        fail(&breaker);
+        breaker.snapshot().streak == 1
+    }
+
+    #[test]
+    fn ramps_and_relapse_times_are_as_exact_as_the_configuration_says() {
+        for ms in [1, 100, 4_095, 4_097, 10_001, 3_600_001, 67_108_864] {
+            let coarse = if WIDE || ms <= 4_095 { 0 } else { ms as i64 / 2_048 };
+            let starts = (0..20).map(|start| 1_000_000_007 * start);
+            let (mut ramps, mut relapses) = (Vec::new(), Vec::new());
+            for start in starts {
+                ramps.push(1 + ends_after(ms, start, |start, passed| is_on_its_ramp(ms, start, passed)));
+                relapses.push(ends_after(ms, start, |start, passed| is_a_relapse(ms, start, passed)));
+            }
+            for off in [ramps, relapses] {
+                assert!(off.iter().all(|off| off.abs() <= coarse), "{ms}: {off:?}");
+                assert_eq!(off.iter().any(|off| *off != 0), coarse > 0, "{ms}: {off:?}");
+            }
+        }
+    }
+
     #[test]
     fn backoff_doubles_as_often_as_the_streak_can_count() {
         let most = if WIDE { 15 } else { 7 };
@@ -159,8 +207,161 @@ mod times {
     }
 }
 
+mod clocks {
+    use super::*;
+
+    /// After so many milliseconds a clock shows the same again, as far as a breaker can tell.
+    const ROUND_MS: u64 = if WIDE { 1 << 42 } else { 1 << 32 };
+
+    fn open(opening: ConfigBuilder) -> Tested<Consecutive> {
+        let breaker = touchy(opening);
+        fail(&breaker);
+        breaker
+    }
+
+    fn half_open(opening: ConfigBuilder) -> Tested<Consecutive> {
+        let breaker = open(opening.open_for_ms(100));
+        breaker.clock().advance(100);
+        let _leaked = breaker.allow_token().expect("a probe");
+        breaker
+    }
+
+    fn set_back(breaker: &Tested<Consecutive>, ms: u64) {
+        breaker.clock().set(breaker.clock().now_ms() - ms);
+    }
+
+    #[test]
+    fn the_same_time_is_left_again_after_a_whole_round_of_the_clock_only() {
+        for bits in 10..ROUND_MS.ilog2() {
+            let breaker = open(Config::builder().open_for_ms(100));
+            breaker.clock().advance(1 << bits);
+            assert_eq!(retry_after_ms(&breaker), None, "2^{bits} ms later");
+        }
+        let breaker = open(Config::builder().open_for_ms(100));
+        breaker.clock().advance(ROUND_MS);
+        assert_eq!(retry_after_ms(&breaker), Some(100));
+    }
+
+    #[test]
+    fn the_same_lease_is_left_again_after_a_round_of_its_own_bits_only() {
+        let found = |lease, later| {
+            let breaker = half_open(Config::builder().probe_lease_ms(lease));
+            let fresh = retry_after_ms(&breaker);
+            breaker.clock().advance(later);
+            (fresh == retry_after_ms(&breaker), breaker.phase())
+        };
+        // Where words are narrow: 2²⁵ units, of which an eighth of the lease has at least one.
+        for (lease, bits) in [(8, 25), (15, 25), (472, 30), (1_024, 32)] {
+            let bits = if WIDE { 64 } else { bits };
+            for earlier in 11..bits {
+                let lost = (false, Phase::Open);
+                assert_eq!(found(lease, 1 << earlier), lost, "a lease of {lease} ms, 2^{earlier} ms later");
+            }
+            if !WIDE {
+                assert_eq!(found(lease, 1 << bits), (true, Phase::HalfOpen), "a lease of {lease} ms");
+            }
+        }
+    }
+
+    #[test]
+    fn an_open_time_begins_anew_once_where_the_clock_was_set_back_by_up_to_its_length() {
+        let opening = Config::builder().open_for_ms(100).max_open_ms(400);
+        for streak in 0..3 {
+            let length = 100 << streak;
+            let set_back_by = |back: u64| {
+                let breaker = open(opening);
+                for _ in 0..streak {
+                    let left = retry_after_ms(&breaker).expect("open");
+                    breaker.clock().advance(left.into());
+                    fail(&breaker);
+                }
+                set_back(&breaker, back);
+                breaker
+            };
+            for (back, left) in [(1, Some(length)), (length, Some(length)), (length + 1, None)] {
+                let breaker = set_back_by(back.into());
+                assert_eq!(retry_after_ms(&breaker), left, "{length} ms, set back by {back}");
+            }
+            // Set back once more, by more than an eighth, and it is over.
+            let eighth = length.div_ceil(8);
+            for (again, left) in [(eighth, Some(length + eighth)), (eighth + 1, None)] {
+                let breaker = set_back_by(1);
+                assert_eq!(retry_after_ms(&breaker), Some(length));
+                set_back(&breaker, again.into());
+                assert_eq!(retry_after_ms(&breaker), left, "{length} ms, again by {again}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_lease_is_over_where_the_clock_was_set_back_by_more_than_an_eighth_of_it() {
+        for (back, phase) in [(1, Phase::HalfOpen), (2, Phase::Open)] {
+            let breaker = half_open(Config::builder().probe_lease_ms(8));
+            set_back(&breaker, back);
+            assert!(breaker.allow_token().is_err());
+            assert_eq!(breaker.phase(), phase, "set back by {back} ms");
+        }
+    }
+
+    #[test]
+    fn a_ramp_and_the_time_since_closing_stand_still_where_they_began_at_most_their_length_ahead() {
+        let opening = Config::builder().probe_lease_ms(8);
+        for (back, phase) in [(1, Phase::Recovering), (200, Phase::Recovering), (201, Phase::Closed)] {
+            let breaker = open(opening.open_for_ms(100).ramp_ms(200));
+            breaker.clock().advance(100);
+            succeed(&breaker);
+            set_back(&breaker, back);
+            let _ = breaker.allow_token();
+            assert_eq!(breaker.phase(), phase, "set back by {back} ms");
+        }
+        for (back, streak) in [(1, 1), (200, 1), (201, 0)] {
+            let breaker = open(opening.open_for_ms(100).relapse_within_ms(200));
+            breaker.clock().advance(100);
+            succeed(&breaker);
+            set_back(&breaker, back);
+            fail(&breaker);
+            assert_eq!(breaker.snapshot().streak, streak, "set back by {back} ms");
+        }
+    }
+
+    #[test]
+    fn a_failure_is_remembered_for_twice_its_span_at_most() {
+        for (later, phase) in [(200, Phase::Open), (201, Phase::Closed)] {
+            let breaker = with(Failures::<2>::within_ms(100).expect("valid"), Config::builder());
+            fail(&breaker);
+            breaker.clock().set(breaker.clock().now_ms() - 100 + later);
+            fail(&breaker);
+            assert_eq!(breaker.phase(), phase, "{later} ms after it was set back by 100");
+        }
+    }
+
+    #[test]
+    fn a_time_window_starts_empty_where_the_clock_comes_round() {
+        let trips = |round: u64, apart: u64| {
+            let rate = Rate::percent(100).min_calls(2);
+            let breaker = with(Time::<4>::new(1_000, 4, rate).expect("valid"), Config::builder());
+            breaker.clock().set(round.wrapping_sub(apart));
+            fail(&breaker);
+            breaker.clock().set(round);
+            fail(&breaker);
+            breaker.phase() == Phase::Open
+        };
+        for apart in [1, 100, 500] {
+            assert_eq!(trips(1 << 32, apart), WIDE, "{apart} ms apart, over 49.7 days");
+            assert!(trips(1 << 31, apart), "{apart} ms apart, over a half of that");
+        }
+    }
+}
+
 mod rounds {
     use super::*;
+
+    #[test]
+    fn the_limits_of_each_width_are_those_that_the_configuration_lists() {
+        let most = (Config::MAX_PROBES, Config::MAX_SUCCESSES, Config::MAX_FAILURES);
+        assert_eq!(most, if WIDE { (63, 64, 16) } else { (7, 8, 4) });
+        assert_eq!(Config::MAX_DURATION_MS, 67_108_864);
+    }
 
     fn half_open(opening: ConfigBuilder) -> Tested<Consecutive> {
         let breaker = touchy(opening.open_for_ms(10).probe_lease_ms(8));

@@ -5,6 +5,8 @@
 #[path = "../../../core/tests/model/mod.rs"]
 mod model;
 
+use std::collections::BTreeSet;
+
 use model::play::{Amount, Length, Script, Step, Through, play};
 use model::settings::WIDE;
 use nanobreaker_core::window::Cusum;
@@ -20,6 +22,13 @@ pub fn run(bytes: &[u8]) {
     if let Err(fault) = play(&script) {
         panic!("{fault}\n{script:#?}");
     }
+}
+
+/// What the script that `bytes` make has: kinds of windows, of steps, of outcomes, of lengths of time.
+pub fn kinds(bytes: &[u8]) -> BTreeSet<String> {
+    let shown = format!("{:?}", script(bytes));
+    let words = shown.split(|char: char| !char.is_alphanumeric());
+    words.filter(|word| word.starts_with(char::is_uppercase)).map(String::from).collect()
 }
 
 fn script(bytes: &[u8]) -> Script {
