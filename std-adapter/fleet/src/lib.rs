@@ -29,8 +29,8 @@ mod settings;
 mod wire;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 pub use nanobreaker;
 pub use nanobreaker::fleet::{
@@ -66,6 +66,8 @@ pub struct Redis {
     address: Address,
     script: Script,
     link: Mutex<Option<Link>>,
+    /// The store's time, and when that was.
+    heard: Mutex<Option<(u64, Instant)>>,
 }
 
 impl Redis {
@@ -108,15 +110,27 @@ impl Redis {
 
     fn at(address: Address) -> Self {
         let script = Script::new(include_str!("script.lua"));
-        Self { address, script, link: Mutex::new(None) }
+        Self { address, script, link: Mutex::new(None), heard: Mutex::new(None) }
     }
 
     fn link(&self) -> Option<Link> {
         self.link.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Another server has another time.
     fn set_link(&self, link: Option<Link>) {
+        *self.heard() = None;
         *self.link.lock().unwrap_or_else(PoisonError::into_inner) = link;
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Option<(u64, Instant)>> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What time it is for the store, as far as is known.
+    fn store_ms(&self) -> Option<u64> {
+        let (at_ms, heard) = (*self.heard())?;
+        Some(at_ms + u64::try_from(heard.elapsed().as_millis()).unwrap_or(u64::MAX))
     }
 
     fn call(&self, verb: &str, script: &str, group: &Group, reports: &[Report], sync: bool) -> Cmd {
@@ -130,7 +144,7 @@ impl Redis {
             call.arg(key(&format!("v:{}", report.breaker)));
         }
         // A new name each time: a memory that was lost must not come back under its old one.
-        call.arg(wire::ask(fastrand::u64(..), group, reports, sync));
+        call.arg(wire::ask(fastrand::u64(..), group, reports, sync, self.store_ms()));
         call.arg(self.address.publish()).arg(channel(group));
         call
     }
@@ -148,12 +162,13 @@ impl Redis {
             }
             answer => answer,
         };
-        match answer.map_err(refused)? {
-            Value::BulkString(json) => wire::told(&json),
-            Value::SimpleString(json) => wire::told(json.as_bytes()),
-            _ => None,
-        }
-        .ok_or_else(|| ExchangeError::new("an answer that is none"))
+        let json = match answer.map_err(refused)? {
+            Value::BulkString(json) => json,
+            Value::SimpleString(json) => json.into_bytes(),
+            _ => Vec::new(),
+        };
+        *self.heard() = wire::written_ms(&json).map(|now_ms| (now_ms, Instant::now()));
+        wire::told(&json).ok_or_else(|| ExchangeError::new("an answer that is none"))
     }
 
     /// Listens until the link is dead.

@@ -11,6 +11,8 @@ if ask.percent > 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - 15000)
   live = redis.call('ZCARD', KEYS[2])
 end
+-- What lay in a buffer while this server was stopped, or its network dead, is no longer true.
+if ask.at and now - ask.at > 2000 then ask.reports = {} end
 local needed = math.max(ask.quorum, math.ceil(live * ask.percent / 100))
 local published, reply = {}, {}
 local function in_force(f) return now < f.ends + f.probe end
@@ -76,4 +78,4 @@ if ask.sync then
     return left > 0
   end)
 end
-return cjson.encode({ run = run, said = #reply > 0 and reply or nil })
+return cjson.encode({ run = run, now = now, said = #reply > 0 and reply or nil })

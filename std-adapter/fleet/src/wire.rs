@@ -22,6 +22,8 @@ struct Ask<'a> {
     quorum: u32,
     percent: u32,
     sync: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<u64>,
     reports: Vec<Asked<'a>>,
 }
 
@@ -68,14 +70,16 @@ impl<'a> From<&'a Report> for Asked<'a> {
     }
 }
 
-/// What the script is asked. `run` names the store's memory if it has no name yet.
-pub(crate) fn ask(run: u64, group: &Group, reports: &[Report], sync: bool) -> String {
+/// What the script is asked. `run` names the store's memory if it has no name yet, and `at` is the store's time as
+/// far as is known: who reads this much later leaves the reports aside.
+pub(crate) fn ask(run: u64, group: &Group, reports: &[Report], sync: bool, at: Option<u64>) -> String {
     let ask = Ask {
         run: text(run),
         instance: &group.instance,
         quorum: group.quorum,
         percent: group.quorum_percent,
         sync,
+        at,
         reports: reports.iter().map(Asked::from).collect(),
     };
     serde_json::to_string(&ask).expect("plain text and numbers")
@@ -84,6 +88,8 @@ pub(crate) fn ask(run: u64, group: &Group, reports: &[Report], sync: bool) -> St
 #[derive(Deserialize)]
 struct Told {
     run: String,
+    #[serde(default)]
+    now: Option<u64>,
     #[serde(default)]
     said: Vec<serde_json::Value>,
 }
@@ -102,6 +108,11 @@ struct Item {
     action: Option<String>,
     reason: String,
     id: String,
+}
+
+/// The store's time when it wrote this reply.
+pub(crate) fn written_ms(json: &[u8]) -> Option<u64> {
+    serde_json::from_slice::<Told>(json).ok()?.now
 }
 
 /// A reply or a message; `None` where it is neither.

@@ -3,7 +3,8 @@
 //! A check begins when its breaker opens and ends with that: nothing runs while it is closed. While it fails,
 //! hangs or panics, the open time is postponed. Once it succeeded often enough, the next call is the probe
 //! ([`then_probe`](Check::then_probe)), or the check itself takes the round's permits and spends them as
-//! successes ([`then_close`](Check::then_close)).
+//! successes ([`then_close`](Check::then_close)). A check that is not healthy for five times the longest open
+//! time no longer keeps calls out: one call in each open time is a probe.
 //!
 //! All checks of a process share one thread, which sleeps while no breaker is open. So a check must not
 //! block: it waits as async code does.
@@ -115,8 +116,8 @@ impl Check {
         self
     }
 
-    /// Is told the breaker's name when a live probe succeeded though checks had failed for five times the
-    /// longest open time: most likely the check asks for the wrong thing.
+    /// Is told the breaker's name when a live probe succeeded though the check was not healthy for five times the
+    /// longest open time: most likely it asks for the wrong thing.
     pub fn on_disagreement(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.on_disagreement = Some(Arc::new(tell));
         self

@@ -12,7 +12,7 @@ use super::{Check, thread};
 use crate::fleet::Membership;
 use crate::shared::BreakerRef;
 
-/// Checks that fail for so many times the longest open time are no longer believed.
+/// Checks that are not healthy for so many times the longest open time are no longer believed.
 const TRUST: u32 = 5;
 /// Beside what is surely needed, so that the next check comes before the open time ends.
 const MARGIN: Duration = Duration::from_millis(500);
@@ -24,7 +24,7 @@ pub(crate) struct Checked {
     check: Check,
     name: Arc<str>,
     breaker: OnceLock<BreakerRef>,
-    /// Since when every check failed, over all openings.
+    /// When the first check failed since it last was healthy, over all openings.
     failing_since: Mutex<Option<Instant>>,
     #[cfg(feature = "fleet")]
     membership: Option<Arc<Membership>>,
@@ -186,9 +186,9 @@ impl Opening {
                 checked.failed(&self.breaker);
                 continue;
             }
-            *checked.failing_since() = None;
             successes += 1;
             if successes >= self.check.healthy_after {
+                *checked.failing_since() = None;
                 self.recover();
             } else {
                 checked.postpone(&self.breaker);

@@ -121,6 +121,51 @@ fn a_check_that_is_wrong_does_not_keep_a_healthy_dependency_out_and_is_told() {
 }
 
 #[test]
+fn a_check_that_succeeds_now_and_then_but_never_often_enough_does_not_keep_calls_out_for_ever() {
+    let asked = AtomicU32::new(0);
+    let flaps = move || if asked.fetch_add(1, Ordering::Relaxed) % 2 == 0 { Err(()) } else { Ok(()) };
+    let check = Check::new(async move || flaps()).every(EVERY).timeout(EVERY).healthy_after(2);
+    let breaker = touchy().checked_by(check).build().unwrap();
+    fail(&breaker);
+    let began = Instant::now();
+    assert!(within(Duration::from_secs(20), || breaker.allow().is_ok_and(|probe| {
+        probe.success();
+        true
+    })));
+    assert!(began.elapsed() >= Duration::from_millis(500), "five longest open times");
+}
+
+#[cfg(feature = "fleet")]
+#[tokio::test]
+async fn in_a_fleet_the_holder_alone_checks() {
+    use crate::fleet::{Fleet, InMemory, Link};
+    use tokio::time::sleep;
+
+    let store = InMemory::new();
+    let [often, open_for] = [Duration::from_millis(200), Duration::from_millis(500)];
+    let mut members = Vec::new();
+    for _ in 0..3 {
+        let (told, fleet) =
+            (Told::default(), Fleet::builder("checks").exchange(store.clone()).start().unwrap());
+        let builder = touchy().open_for(open_for).max_open(Duration::from_secs(20)).fleet(&fleet);
+        let breaker = builder.checked_by(told.check().every(often)).build().unwrap();
+        while fleet.status().link != Link::Together {
+            sleep(Duration::from_millis(5)).await;
+        }
+        members.push((told, fleet, breaker));
+    }
+    fail(&members[0].2);
+    fail(&members[1].2);
+    sleep(Duration::from_millis(100)).await;
+    let holds = |fleet: &Fleet| fleet.status().breakers[0].finding.is_some_and(|finding| finding.is_holder);
+    assert!(holds(&members[1].1) && !holds(&members[0].1) && !holds(&members[2].1));
+    // Until then its own open time keeps the finding with it.
+    sleep(Duration::from_millis(350)).await;
+    let asked: Vec<_> = members.iter().map(|(told, ..)| told.asked()).collect();
+    assert!(asked[0] == 0 && asked[1] > 0 && asked[2] == 0, "{asked:?}");
+}
+
+#[test]
 fn nothing_is_asked_while_it_is_closed_or_a_person_holds_it() {
     let told = Told::default();
     let breaker = touchy().checked_by(told.check()).build().unwrap();

@@ -251,8 +251,9 @@ impl Member {
         self.trial_at_ms.get_or_insert(held_since_ms + trust_ms);
         if is_mine {
             // It is to probe then, whatever it was advised before.
-            self.look_at_ms = Some(until_ms);
-            return Some(Act::Advise(finding.left_ms));
+            let ms = probes_after_ms(finding.left_ms, timing.open_for_ms, rng);
+            self.look_at_ms = Some(now_ms + u64::from(ms));
+            return Some(Act::Advise(ms));
         }
         self.look_at_ms = None;
         let spread = rng.u64(0..=spread_ms);
@@ -354,12 +355,18 @@ fn is_evidence(cause: Cause, timing: Timing) -> bool {
     }
 }
 
-/// Over how long instances spread out: 10 ms for each that lives, from 0.1 to 5 s. Where nothing counts them it is
-/// a sixtieth of the longest open time, up to a second: half of it is lost after each outage, beside the rest of
-/// an open time that is lost anyhow.
+/// Over how long instances spread out: 10 ms for each that lives, from 0.1 to 5 s, as if there were a hundred where
+/// nothing counts them. It is a sixtieth of the longest open time at most, since half of it is lost after each
+/// outage, beside the rest of an open time that is lost anyhow.
 fn spread_ms(live: u32, max_open_ms: u32) -> u64 {
-    match live {
-        0 => u64::from(max_open_ms / 60).clamp(100, 1_000),
-        live => (10 * u64::from(live)).clamp(100, 5_000),
-    }
+    let counted = if live == 0 { 100 } else { u64::from(live) };
+    (10 * counted).clamp(100, 5_000).min(u64::from(max_open_ms / 60))
+}
+
+/// When the holder probes of a finding that has `left_ms` to go. It probes for all, so what backoff made longer than
+/// an open time is halved: two breakers by themselves would probe as often. The shortest is an open time, less up to
+/// 20 %, so that groups do not move in step.
+fn probes_after_ms(left_ms: u32, open_for_ms: u32, rng: &mut Rng) -> u32 {
+    let shortest_ms = rng.u32(open_for_ms / 5 * 4..=open_for_ms);
+    (left_ms / 2).max(shortest_ms).min(left_ms)
 }

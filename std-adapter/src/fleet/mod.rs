@@ -8,7 +8,7 @@
 //! broken, all are advised to stop ([`Breaker::advise_ms`](crate::Breaker::advise_ms)). One of them holds
 //! the finding and probes. When its probes succeed all look again, one probe each, spread over a time
 //! ([`Breaker::recover`](crate::Breaker::recover)). When they fail the finding goes on, and the next one
-//! holds it.
+//! holds it; since it probes for all, it halves what backoff made longer than an open time.
 //!
 //! No call ever waits for any of that: transitions are told to one task, which does the rest. Without a
 //! store each process is what it is without a fleet.

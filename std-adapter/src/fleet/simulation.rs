@@ -20,6 +20,8 @@ const MAX_OPEN_MS: u32 = 20_000;
 const PROBE_MS: u32 = 2_000;
 /// How long a call takes.
 const CALL_MS: u64 = 5;
+/// After a gap, what is in force is asked for within this time.
+const SYNC_SPREAD_MS: u64 = 2_000;
 
 const TIMING: Timing =
     Timing { open_for_ms: OPEN_MS, max_open_ms: MAX_OPEN_MS, probe_ms: PROBE_MS, counts_requests: false };
@@ -45,6 +47,8 @@ struct Instance {
     is_dead: bool,
     stopped_at_ms: Option<u64>,
     advised: u32,
+    /// What it has to tell a store that is gone.
+    unsent: Option<News>,
 }
 
 /// How bad the network is.
@@ -61,6 +65,8 @@ const BAD: Network = Network { drops_percent: 20, doubles_percent: 20, most_dela
 enum Letter {
     Report(usize, Report),
     Said(usize, Said),
+    /// An instance hears the store again.
+    Linked(usize),
 }
 
 struct World {
@@ -69,6 +75,9 @@ struct World {
     timing: Timing,
     network: Option<Network>,
     store: Store,
+    /// Which memory it is.
+    run: u64,
+    is_gone: bool,
     instances: Vec<Instance>,
     letters: Vec<Option<Letter>>,
     /// When each letter arrives.
@@ -84,21 +93,15 @@ struct World {
 
 impl World {
     fn new(seed: u64, network: Option<Network>, quorum: u32, intervals_ms: &[u64]) -> Self {
-        Self::with_backoff(MAX_OPEN_MS, seed, network, quorum, intervals_ms)
+        Self::timed(TIMING, seed, network, quorum, intervals_ms)
     }
 
-    fn with_backoff(
-        max_open_ms: u32,
-        seed: u64,
-        network: Option<Network>,
-        quorum: u32,
-        intervals_ms: &[u64],
-    ) -> Self {
+    fn timed(timing: Timing, seed: u64, network: Option<Network>, quorum: u32, intervals_ms: &[u64]) -> Self {
         let mut rng = Rng::with_seed(seed);
         let clock: &'static ManualClock = Box::leak(Box::new(ManualClock::new(1_000_000)));
         let config = Config::builder()
-            .open_for_ms(OPEN_MS.into())
-            .max_open_ms(max_open_ms.into())
+            .open_for_ms(timing.open_for_ms.into())
+            .max_open_ms(timing.max_open_ms.into())
             .jitter_permille(200)
             .build()
             .unwrap();
@@ -106,7 +109,7 @@ impl World {
             .iter()
             .enumerate()
             .map(|(number, every_ms)| {
-                let window = Failures::within_ms(10_000).unwrap();
+                let window = Failures::within_ms(timing.open_for_ms.into()).unwrap();
                 let breaker = Breaker::with_observer(window, config, clock, Recorder::default());
                 breaker.seed(rng.u32(..));
                 let instance: Arc<str> = number.to_string().into();
@@ -121,15 +124,18 @@ impl World {
                     is_dead: false,
                     stopped_at_ms: None,
                     advised: 0,
+                    unsent: None,
                 }
             })
             .collect();
         Self {
             clock,
             rng,
-            timing: Timing { max_open_ms, ..TIMING },
+            timing,
             network,
             store: Store::default(),
+            run: 1,
+            is_gone: false,
             instances,
             letters: Vec::new(),
             post: BinaryHeap::new(),
@@ -247,10 +253,40 @@ impl World {
     }
 
     fn send(&mut self, number: usize, news: Option<News>) {
-        if let Some(news) = news {
-            let report = Report { breaker: "payments".into(), news };
-            self.mail(|| Letter::Report(number, report.clone()));
+        let Some(news) = news else {
+            return;
+        };
+        if self.is_gone {
+            self.instances[number].unsent = Some(news);
+            return;
         }
+        let report = Report { breaker: "payments".into(), news };
+        self.mail(|| Letter::Report(number, report.clone()));
+    }
+
+    /// The store is back, perhaps without its memory, and all link again.
+    fn store_returns(&mut self, forgets: bool) {
+        self.is_gone = false;
+        if forgets {
+            self.store = Store::default();
+            self.run += 1;
+        }
+        for number in 0..self.instances.len() {
+            let at_ms = self.now_ms() + self.rng.u64(0..=SYNC_SPREAD_MS);
+            self.post(at_ms, Letter::Linked(number));
+        }
+    }
+
+    fn linked(&mut self, number: usize) {
+        let now_ms = self.now_ms();
+        for said in self.store.all(now_ms) {
+            self.hear(number, &said);
+        }
+        let instance = &mut self.instances[number];
+        instance.rules.in_run(self.run, now_ms);
+        instance.rules.vote_again(now_ms);
+        let unsent = instance.unsent.take();
+        self.send(number, unsent);
     }
 
     fn mail(&mut self, letter: impl Fn() -> Letter) {
@@ -264,9 +300,13 @@ impl World {
         };
         for _ in 0..copies {
             let at_ms = self.now_ms() + self.rng.u64(0..=network.most_delay_ms);
-            self.post.push(Reverse((at_ms, self.letters.len())));
-            self.letters.push(Some(letter()));
+            self.post(at_ms, letter());
         }
+    }
+
+    fn post(&mut self, at_ms: u64, letter: Letter) {
+        self.post.push(Reverse((at_ms, self.letters.len())));
+        self.letters.push(Some(letter));
     }
 
     fn publish(&mut self, said: &Said) {
@@ -289,6 +329,7 @@ impl World {
                     }
                 }
                 Some(Letter::Said(to, said)) if !self.instances[to].is_dead => self.hear(to, &said),
+                Some(Letter::Linked(number)) => self.linked(number),
                 _ => {}
             }
         }
@@ -297,7 +338,7 @@ impl World {
     fn hear(&mut self, number: usize, said: &Said) {
         let now_ms = self.now_ms();
         let rules = &mut self.instances[number].rules;
-        let act = rules.heard(1, said, now_ms, self.timing, false, &mut self.rng);
+        let act = rules.heard(self.run, said, now_ms, self.timing, false, &mut self.rng);
         self.act(number, act);
     }
 

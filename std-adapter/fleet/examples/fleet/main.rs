@@ -7,9 +7,12 @@
 //! 15 s less up to 20 %. The dependency fails for 60 s. With `--fast` all times are a quarter. Where redis-server is
 //! installed the processes meet there, otherwise they are tasks of one process and meet in memory.
 //!
-//! With `--fault killed`, `stopped`, `swallowed` or `slow` that happens to the store for half of the outage, and once
-//! more while the dependency is well; it fails where the fleet is then worse than each for itself. That takes all its
-//! time, since how long a store is waited for is no setting.
+//! With `--fault killed` or another of `--help`'s that happens to the store for half of the outage, and once more while
+//! the dependency is well; several play one after the other. It fails where more calls reach the dependency than each
+//! for itself, where somebody waits for longer than an open time, a probe and the spread, where a breaker opens though
+//! all is well, and where a call waits for the store. That takes all its time, since how long a store is waited for is
+//! no setting. How many calls one outage loses is chance, so that is held by the simulation in
+//! `std-adapter/src/fleet`.
 
 mod dependency;
 mod endurance;
@@ -38,8 +41,8 @@ struct Arguments {
     #[arg(long)]
     fast: bool,
     /// What happens to the store.
-    #[arg(long, value_enum, conflicts_with = "fast")]
-    fault: Option<Fault>,
+    #[arg(long, value_enum, num_args = 1.., conflicts_with = "fast")]
+    fault: Vec<Fault>,
     /// Writes the figures here.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -66,8 +69,8 @@ async fn compare(arguments: &Arguments) -> Result<(), Failure> {
     let scenario = Scenario::new(arguments.fast);
     let store = Store::start().await?;
     println!("{}", store.says());
-    if let Some(fault) = arguments.fault {
-        return endure(&scenario, &store, fault).await;
+    if !arguments.fault.is_empty() {
+        return endure(&scenario, &store, &arguments.fault).await;
     }
     let itself = play(&scenario, Plan::EachForItself, &store).await?;
     let fleet = play(&scenario, Plan::Fleet, &store).await?;

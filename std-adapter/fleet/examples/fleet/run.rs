@@ -34,7 +34,6 @@ pub(crate) enum Plan {
 /// What came of a run.
 pub(crate) struct Course {
     pub(crate) began_ms: u64,
-    pub(crate) ended_ms: u64,
     pub(crate) down_ms: std::ops::Range<u64>,
     pub(crate) arrivals: Vec<Arrival>,
     pub(crate) records: Vec<Record>,
@@ -78,9 +77,8 @@ pub(crate) async fn play(scenario: &Scenario, plan: Plan, store: &Store) -> Resu
             from_ms..to_ms
         }
     };
-    let ended_ms = now_ms();
     let records = instances.end().await?;
-    Ok(Course { began_ms, ended_ms, down_ms, arrivals: dependency.arrivals(), records })
+    Ok(Course { began_ms, down_ms, arrivals: dependency.arrivals(), records })
 }
 
 async fn suffer(scenario: &Scenario, store: &Store, fault: Fault) -> Result<(), Failure> {
@@ -231,10 +229,17 @@ impl Course {
         first("advised").into_iter().map(|at_ms| at_ms.saturating_sub(quorum_ms)).collect()
     }
 
-    /// Calls that were rejected in the last five seconds. A breaker without a call may still be open then.
-    pub(crate) fn rejected_at_the_end(&self) -> usize {
-        let rejected = self.records.iter().flat_map(|record| &record.rejected_ms);
-        rejected.filter(|at_ms| **at_ms + 5_000 > self.ended_ms).count()
+    /// For each instance whose calls were rejected after the outage: why its breaker was open then, and for how
+    /// long after the outage that was so, in milliseconds.
+    pub(crate) fn waits(&self) -> Vec<(&str, u64)> {
+        let waits = self.records.iter().filter_map(|record| {
+            let last_ms =
+                record.rejected_ms.iter().copied().filter(|at_ms| *at_ms >= self.down_ms.end).max()?;
+            let opened = record.transitions.iter().filter(|(at_ms, to, _)| to == "open" && *at_ms <= last_ms);
+            let (.., why) = opened.max_by_key(|(at_ms, ..)| at_ms)?;
+            Some((why.as_str(), last_ms - self.down_ms.end))
+        });
+        waits.collect()
     }
 
     /// Instances that ever opened.

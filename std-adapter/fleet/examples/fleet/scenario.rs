@@ -57,6 +57,12 @@ impl Scenario {
         2 * self.max_open() + Duration::from_secs(10)
     }
 
+    /// After the outage nobody waits for longer: for its own open time, or for the holder's, its probe and the
+    /// spread. A second is for what the machine does beside that.
+    pub(crate) fn longest_wait(self) -> Duration {
+        self.max_open() + self.patience() + self.max_open() / 60 + Duration::from_secs(1)
+    }
+
     /// How long a call may take.
     pub(crate) fn patience(self) -> Duration {
         self.time(2_000)

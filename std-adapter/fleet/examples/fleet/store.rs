@@ -4,6 +4,8 @@ use std::net::TcpListener;
 use std::process::Stdio;
 use std::time::Duration;
 
+use redis::{Client, Cmd, RedisResult, Value};
+use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
@@ -20,13 +22,19 @@ pub(crate) enum Store {
 /// A redis-server, and the relay through which the processes reach it.
 pub(crate) struct Server {
     program: &'static str,
-    port: u16,
     relay: Relay,
-    process: Mutex<Child>,
+    running: Mutex<Running>,
+}
+
+struct Running {
+    port: u16,
+    process: Child,
+    /// Where it works: a replica keeps there what it was sent.
+    folder: TempDir,
 }
 
 /// What can happen to a store.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
 pub(crate) enum Fault {
     /// It dies, and comes back empty.
     Killed,
@@ -36,18 +44,31 @@ pub(crate) enum Fault {
     Swallowed,
     /// Each way takes 250 to 450 ms.
     Slow,
+    /// It forgets everything.
+    Flushed,
+    /// It forgets its scripts.
+    Unscripted,
+    /// It drops those who listen.
+    Unheard,
+    /// It has no memory left.
+    Full,
+    /// It refuses to do what it is asked.
+    Forbidden,
+    /// It dies, and a replica without its last second takes its place.
+    Replaced,
 }
+
+/// Who may do everything, also while the others may not.
+const OPERATOR: &str = "operator";
 
 impl Store {
     /// Starts redis-server or valkey-server, whichever is installed.
     pub(crate) async fn start() -> Result<Self, Failure> {
         for program in ["redis-server", "valkey-server"] {
-            let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-            let Ok(mut process) = spawn(program, port) else { continue };
-            listens(program, port, &mut process).await?;
-            let relay = Relay::to(port).await;
-            let server = Server { program, port, relay, process: Mutex::new(process) };
-            return Ok(Self::Redis(Box::new(server)));
+            let Ok(mut running) = Running::start(program) else { continue };
+            running.listens(program).await?;
+            let relay = Relay::to(running.port).await;
+            return Ok(Self::Redis(Box::new(Server { program, relay, running: Mutex::new(running) })));
         }
         Ok(Self::Memory)
     }
@@ -76,7 +97,7 @@ impl Store {
 
     pub(crate) fn says(&self) -> String {
         match self {
-            Self::Redis(server) => format!("50 processes meet in {} at port {}", server.program, server.port),
+            Self::Redis(server) => format!("50 processes meet in {}", server.program),
             Self::Memory => {
                 "redis-server is not installed: 50 instances are tasks of this process, and meet in memory"
                     .to_owned()
@@ -87,54 +108,103 @@ impl Store {
 
 impl Server {
     pub(crate) async fn suffer(&self, fault: Fault) -> Result<(), Failure> {
+        let mut running = self.running.lock().await;
         match fault {
-            Fault::Killed => self.process.lock().await.kill().await?,
-            Fault::Stopped => self.signal("-STOP").await?,
+            Fault::Killed => running.process.kill().await?,
+            Fault::Stopped => running.signal("-STOP").await?,
             Fault::Swallowed => self.relay.swallow(true),
             Fault::Slow => self.relay.delay(Duration::from_millis(250), Duration::from_millis(200)),
+            Fault::Flushed => running.ask(&["FLUSHALL"]).await.map(drop)?,
+            Fault::Unscripted => running.ask(&["SCRIPT", "FLUSH"]).await.map(drop)?,
+            Fault::Unheard => running.ask(&["CLIENT", "KILL", "TYPE", "pubsub"]).await.map(drop)?,
+            Fault::Full => running.ask(&["CONFIG", "SET", "maxmemory", "1"]).await.map(drop)?,
+            Fault::Forbidden => {
+                let forbids = ["ACL", "SETUSER", "default", "-eval", "-evalsha", "-subscribe"];
+                running.ask(&forbids).await.map(drop)?;
+            }
+            Fault::Replaced => self.replace(&mut running).await?,
         }
         Ok(())
     }
 
-    /// Ends what [`suffer`](Self::suffer) began.
+    /// Ends what [`suffer`](Self::suffer) began, where it does not end by itself.
     pub(crate) async fn recover(&self, fault: Fault) -> Result<(), Failure> {
+        let mut running = self.running.lock().await;
         match fault {
             Fault::Killed => {
-                let mut process = self.process.lock().await;
-                *process = spawn(self.program, self.port)?;
-                listens(self.program, self.port, &mut process).await?;
+                running.process = spawn(self.program, running.port, &running.folder)?;
+                running.listens(self.program).await?;
             }
-            Fault::Stopped => self.signal("-CONT").await?,
+            Fault::Stopped => running.signal("-CONT").await?,
             Fault::Swallowed => self.relay.swallow(false),
             Fault::Slow => self.relay.delay(Duration::ZERO, Duration::ZERO),
+            Fault::Full => running.ask(&["CONFIG", "SET", "maxmemory", "0"]).await.map(drop)?,
+            Fault::Forbidden => running.ask(&["ACL", "SETUSER", "default", "+@all"]).await.map(drop)?,
+            Fault::Flushed | Fault::Unscripted | Fault::Unheard | Fault::Replaced => {}
         }
         Ok(())
+    }
+
+    /// A replica that follows up to a second before its master dies.
+    async fn replace(&self, running: &mut Running) -> Result<(), Failure> {
+        let mut replica = Running::start(self.program)?;
+        replica.listens(self.program).await?;
+        replica.ask(&["REPLICAOF", "127.0.0.1", &running.port.to_string()]).await?;
+        let follows = "master_link_status:up";
+        while !format!("{:?}", replica.ask(&["INFO", "replication"]).await?).contains(follows) {
+            sleep(Duration::from_millis(20)).await;
+        }
+        replica.ask(&["REPLICAOF", "NO", "ONE"]).await?;
+        sleep(Duration::from_secs(1)).await;
+        running.process.kill().await?;
+        self.relay.turn_to(replica.port);
+        *running = replica;
+        Ok(())
+    }
+}
+
+impl Running {
+    fn start(program: &str) -> Result<Self, Failure> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let folder = tempfile::tempdir()?;
+        let process = spawn(program, port, &folder)?;
+        Ok(Self { port, process, folder })
+    }
+
+    async fn listens(&mut self, program: &str) -> Result<(), Failure> {
+        while TcpStream::connect(("127.0.0.1", self.port)).await.is_err() {
+            if let Some(status) = self.process.try_wait()? {
+                return Err(format!("{program} ended before it listened: {status}").into());
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
+    async fn ask(&self, command: &[&str]) -> RedisResult<Value> {
+        let url = format!("redis://{OPERATOR}:{OPERATOR}@127.0.0.1:{}", self.port);
+        let mut connection = Client::open(url)?.get_multiplexed_async_connection().await?;
+        let mut asked = Cmd::new();
+        command.iter().for_each(|argument| _ = asked.arg(argument));
+        asked.query_async(&mut connection).await
     }
 
     async fn signal(&self, name: &str) -> Result<(), Failure> {
-        let id = self.process.lock().await.id().ok_or("the store has ended")?;
+        let id = self.process.id().ok_or("the store has ended")?;
         let status = Command::new("kill").args([name, &id.to_string()]).status().await?;
         if status.success() { Ok(()) } else { Err(format!("kill {name}: {status}").into()) }
     }
 }
 
-fn spawn(program: &str, port: u16) -> std::io::Result<Child> {
+fn spawn(program: &str, port: u16, folder: &TempDir) -> std::io::Result<Child> {
     Command::new(program)
-        .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--port"])
-        .arg(port.to_string())
+        .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction"])
+        .args(["--user", OPERATOR, "on", &format!(">{OPERATOR}"), "~*", "&*", "+@all"])
+        .args(["--port", &port.to_string(), "--dir"])
+        .arg(folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .kill_on_drop(true)
         .spawn()
-}
-
-async fn listens(program: &str, port: u16, process: &mut Child) -> Result<(), Failure> {
-    while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
-        if let Some(status) = process.try_wait()? {
-            return Err(format!("{program} ended before it listened: {status}").into());
-        }
-        sleep(Duration::from_millis(20)).await;
-    }
-    Ok(())
 }

@@ -3,6 +3,7 @@
 
 mod faults;
 mod kinds;
+mod processes;
 mod relay;
 mod rig;
 mod rules;

@@ -163,6 +163,22 @@ impl Instance {
     pub(crate) fn phase(&self) -> Phase {
         self.breaker.phase()
     }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.phase() == Phase::Open
+    }
+
+    /// Whether the finding in force is its to probe.
+    pub(crate) fn is_holder(&self) -> bool {
+        let breakers = self.fleet.status().breakers;
+        breakers.iter().any(|breaker| breaker.finding.is_some_and(|finding| finding.is_holder))
+    }
+
+    /// A call while the dependency is well, and whether it is closed then.
+    pub(crate) fn closes(&self) -> bool {
+        self.call(true);
+        self.phase() == Phase::Closed
+    }
 }
 
 /// So many instances, which hear each other.
@@ -193,16 +209,13 @@ async fn wait(what: impl Fn() -> String, mut is_so: impl FnMut() -> bool) -> Dur
 /// The first two find out, and all hear of it. Returns how long that took.
 pub(crate) async fn outage(instances: &[Instance]) -> Duration {
     assert!(instances[0].call(false) && instances[1].call(false));
-    all(instances, |instance| instance.phase() == Phase::Open).await
+    all(instances, Instance::is_open).await
 }
 
 /// The dependency is well, and everybody calls: all close by their own calls.
 pub(crate) async fn recovery(instances: &[Instance]) -> Duration {
-    let closed = |instance: &Instance| {
-        instance.call(true);
-        instance.phase() == Phase::Closed
-    };
-    until("all close", || instances.iter().map(closed).filter(|closed| !closed).count() == 0).await
+    let closed = |instance: &&Instance| instance.closes();
+    until("all close", || instances.iter().filter(closed).count() == instances.len()).await
 }
 
 /// Writes to the test's output, whatever captures it.

@@ -27,12 +27,7 @@ async fn a_holder_that_dies_in_its_probe_holds_nobody() {
     let server = Server::start();
     let mut instances = together(&server.url(), 5).await;
     outage(&instances).await;
-    let holder = || {
-        let is_holder = |instance: &Instance| {
-            instance.fleet.status().breakers[0].finding.is_some_and(|finding| finding.is_holder)
-        };
-        instances.iter().position(is_holder)
-    };
+    let holder = || instances.iter().position(Instance::is_holder);
     until("somebody holds the finding", || holder().is_some()).await;
     let holder = instances.remove(holder().unwrap());
     until("it probes", || {

@@ -126,3 +126,42 @@ async fn the_script_and_the_memory_say_the_same() {
         }
     }
 }
+
+#[tokio::test]
+#[ignore = "needs redis-server"]
+async fn what_a_server_reads_late_is_no_vote() {
+    let server = Server::start();
+    let mut members = Vec::new();
+    for name in ["one", "other"] {
+        let group = Group { name: "late".into(), instance: name.into(), quorum: 2, quorum_percent: 0 };
+        let (group, redis) = (Arc::new(group), Arc::new(Redis::connect(&server.url()).unwrap()));
+        let (ear, mut heard) = mpsc::channel(1_024);
+        let (listener, hearing) = (Arc::clone(&group), Arc::clone(&redis));
+        tokio::spawn(async move { hearing.hear(&listener, ear).await });
+        until("it is linked", || heard.try_recv().is_ok()).await;
+        tokio::spawn(async move { while heard.recv().await.is_some() {} });
+        // From here on it knows what time it is for the server.
+        redis.sync(&group).await.unwrap();
+        members.push((redis, group));
+    }
+    let news = News::Open { left_ms: LEFT_MS, probe_ms: 1_000 };
+    let report = [Report { breaker: "payments".into(), news }];
+    server.signal("-STOP");
+    let [(one, as_one), (other, as_other)] = &members[..] else { unreachable!() };
+    let (first, second) = tokio::join!(one.report(as_one, &report), other.report(as_other, &report));
+    assert!(first.is_err() && second.is_err());
+    sleep(Duration::from_secs(1)).await;
+    server.signal("-CONT");
+    let said = loop {
+        match one.sync(as_one).await {
+            Ok(reply) => break reply.said,
+            Err(_) => sleep(Duration::from_millis(50)).await,
+        }
+    };
+    assert_eq!(said, []);
+    while other.sync(as_other).await.is_err() {
+        sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(one.report(as_one, &report).await.unwrap().said, []);
+    assert_eq!(other.report(as_other, &report).await.unwrap().said.len(), 1, "votes of now are a quorum");
+}

@@ -12,49 +12,122 @@ fn busy_and_quiet() -> Vec<u64> {
     intervals
 }
 
-fn outage(seed: u64, network: Option<Network>) -> World {
-    let mut world = World::with_backoff(15_000, seed, network, 2, &busy_and_quiet());
-    world.run_for(5_000);
+/// An outage, and what becomes of the store for half of it.
+#[derive(Clone, Copy)]
+struct Outage {
+    /// All times but the outage's are a quarter.
+    is_quick: bool,
+    ms: u64,
+    store: Fate,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    Lives,
+    /// Nobody hears of it, and then it is as it was.
+    Hangs,
+    /// It comes back without its memory.
+    Dies,
+}
+
+fn play(outage: Outage, seed: u64, network: Option<Network>) -> World {
+    let parts = if outage.is_quick { 4 } else { 1 };
+    let timing = Timing {
+        open_for_ms: 10_000 / parts,
+        max_open_ms: 15_000 / parts,
+        probe_ms: PROBE_MS / parts,
+        ..TIMING
+    };
+    let parts = u64::from(parts);
+    let intervals: Vec<_> = busy_and_quiet().iter().map(|ms| ms / parts).collect();
+    let mut world = World::timed(timing, seed, network, 2, &intervals);
+    world.run_for(5_000 / parts);
     world.is_down = true;
-    world.run_for(60_000);
+    if outage.store == Fate::Lives {
+        world.run_for(outage.ms);
+    } else {
+        world.run_for(outage.ms / 6);
+        world.is_gone = true;
+        world.run_for(outage.ms / 2);
+        world.store_returns(outage.store == Fate::Dies);
+        world.run_for(outage.ms - outage.ms / 6 - outage.ms / 2);
+    }
     world.is_down = false;
-    world.run_for(60_000);
+    world.run_for(60_000 / parts);
     world
 }
 
-/// What came of one course.
+/// What came of an outage in many courses of events.
+#[derive(Debug, Default)]
 struct Figures {
     reached: u32,
-    probes: u32,
+    most_probes: u32,
     lost: u32,
 }
 
-/// The outage of a seed, each for itself and as a fleet.
-fn both(seed: u64) -> [Figures; 2] {
-    let worlds = [outage(seed, None), outage(seed, Some(GOOD))];
-    let stopped = worlds[1].instances.iter().all(|instance| instance.stopped_at_ms.is_some());
-    assert!(stopped, "seed {seed}: somebody never stopped");
-    worlds.map(|world| Figures { reached: world.reached, probes: world.probes, lost: world.lost })
+/// These outages, one a seed: each for itself, and as a fleet.
+fn both(outages: &[Outage]) -> [Figures; 2] {
+    let networks = [None, Some(GOOD)];
+    let parts = networks.map(|network| {
+        let outages = outages.to_vec();
+        spawn(move || {
+            let mut figures = Figures::default();
+            for (seed, outage) in outages.into_iter().enumerate() {
+                let world = play(outage, seed as u64, network);
+                let stopped = |instance: &Instance| instance.stopped_at_ms.is_some();
+                assert!(
+                    network.is_none() || world.instances.iter().all(stopped),
+                    "seed {seed}: somebody never stopped"
+                );
+                figures.reached += world.reached;
+                figures.most_probes = figures.most_probes.max(world.probes);
+                figures.lost += world.lost;
+            }
+            figures
+        })
+    });
+    let figures = parts.map(|part| part.join().unwrap());
+    println!("each for itself {:?}, as a fleet {:?}", figures[0], figures[1]);
+    figures
 }
+
+/// Outages that end at any moment of the longest open time: how far the last one outlasts an outage is most of
+/// what is lost, and where breakers move in step its length alone decides about that.
+fn ending_at_any_moment(shortest: Outage, seeds: u64) -> Vec<Outage> {
+    let longest_open_ms = if shortest.is_quick { 15_000 / 4 } else { 15_000 };
+    let after = |number| Outage { ms: shortest.ms + number * longest_open_ms / seeds, ..shortest };
+    (0..seeds).map(after).collect()
+}
+
+const SHORT: Outage = Outage { is_quick: true, ms: 15_000, store: Fate::Lives };
+const LONG: Outage = Outage { is_quick: false, ms: 60_000, store: Fate::Lives };
 
 #[test]
 fn a_fleet_sends_eight_times_fewer_calls_into_an_outage_and_loses_at_most_a_tenth_more() {
-    // How far the last open time outlasts the outage is chance, and most of what is lost: many courses tell.
-    let parts =
-        [0..24, 24..48].map(|seeds| spawn(move || seeds.map(|seed| (seed, both(seed))).collect::<Vec<_>>()));
-    let (mut reached, mut lost) = ([0, 0], [0, 0]);
-    for (seed, [alone, fleet]) in parts.into_iter().flat_map(|part| part.join().unwrap()) {
-        println!(
-            "seed {seed}: reached {} and {}, probes {} and {}, lost {} and {}",
-            alone.reached, fleet.reached, alone.probes, fleet.probes, alone.lost, fleet.lost
-        );
-        // One in each open time.
-        assert!(fleet.probes <= 5, "seed {seed}: {} probes", fleet.probes);
-        reached = [reached[0] + alone.reached, reached[1] + fleet.reached];
-        lost = [lost[0] + alone.lost, lost[1] + fleet.lost];
+    for outage in [SHORT, LONG] {
+        let [alone, fleet] = both(&[outage; 48]);
+        assert!(alone.reached >= 8 * fleet.reached);
+        assert!(10 * fleet.lost <= 11 * alone.lost);
+        // One in each open time, which is 8 of 10 parts at least.
+        assert!(fleet.most_probes <= 7);
     }
-    assert!(reached[0] >= 8 * reached[1], "{reached:?}");
-    assert!(lost[1] * 10 <= lost[0] * 11, "{lost:?}");
+}
+
+#[test]
+fn over_all_moments_at_which_an_outage_can_end_a_fleet_loses_less() {
+    for outage in [SHORT, LONG] {
+        let [alone, fleet] = both(&ending_at_any_moment(outage, 24));
+        assert!(10 * fleet.lost <= 9 * alone.lost);
+    }
+}
+
+#[test]
+fn with_its_store_gone_a_fleet_is_no_worse_than_each_for_itself() {
+    for store in [Fate::Hangs, Fate::Dies] {
+        let [alone, fleet] = both(&ending_at_any_moment(Outage { store, ..LONG }, 48));
+        assert!(fleet.reached <= alone.reached);
+        assert!(10 * fleet.lost <= 11 * alone.lost);
+    }
 }
 
 #[test]
