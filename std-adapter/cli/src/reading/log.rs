@@ -99,6 +99,7 @@ impl Log {
             Ok(Ok(Message::Blocks(parsed))) => Ok(Some(parsed)),
             Ok(Ok(Message::Broken(why))) => {
                 if let Some(understood) = &mut self.understood {
+                    understood.format.push_str(" cut off");
                     understood.warnings.push(format!(
                         "the compressed data breaks off ({why}): the last line is lost, and whatever \
                          came after it"
@@ -209,7 +210,9 @@ fn start(
                 return;
             }
             if is_over {
-                if let Some(why) = blocks.broken() {
+                if let Some((why, lost_line)) = blocks.broken() {
+                    let lost = Parsed { lines: lost_line.into(), ..Parsed::default() };
+                    let _ = sender.send(Ok(Message::Blocks(vec![lost])));
                     let _ = sender.send(Ok(Message::Broken(why.to_string())));
                 }
                 return;
