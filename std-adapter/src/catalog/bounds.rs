@@ -13,7 +13,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Tables within tables. A catalogue has three.
 const DEEPEST: usize = 16;
 
-/// The text of a file.
+/// The text of a file, without the mark that some programs begin one with.
 ///
 /// # Errors
 ///
@@ -24,6 +24,9 @@ pub fn text(path: &Path) -> io::Result<String> {
     if read as u64 > MOST_BYTES {
         let problem = format!("larger than {MOST_BYTES} bytes: is this a file of settings?");
         return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+    }
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
 }

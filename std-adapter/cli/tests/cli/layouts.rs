@@ -130,4 +130,11 @@ fn data_that_breaks_off_loses_its_last_line_and_not_the_run() {
         assert_eq!(report["skipped"]["malformed"], 0);
         assert!(report["warnings"].to_string().contains("breaks off"), "{report}");
     }
+    let whole = fs::read(data("nginx-request-time.log.gz")).unwrap();
+    folder.write("followed.gz", [whole.as_slice(), b"no gzip"].concat());
+    let output = replay(&folder, &["followed.gz"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["read"]["logs"][0]["lines"], 15);
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("breaks off") && !warnings.contains("last line"), "{warnings}");
 }
