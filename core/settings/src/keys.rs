@@ -36,17 +36,17 @@ impl Key {
     }
 }
 
-/// Keys that were read, to find those that are set twice.
+/// Keys that were read, as they were written, to find those that are set twice: readers of JSON give both.
 #[derive(Default)]
-pub(crate) struct Seen(Vec<(&'static str, String)>);
+pub(crate) struct Seen(Vec<(String, String)>);
 
 impl Seen {
-    pub(crate) fn note(&mut self, key: &Key, written: String) -> Result<(), SettingsError> {
-        let before = self.0.iter().find(|(name, _)| *name == key.name);
+    pub(crate) fn note(&mut self, name: &str, written: &str) -> Result<(), SettingsError> {
+        let before = self.0.iter().find(|(known, _)| known == name);
         if let Some((_, before)) = before {
-            return Err(SettingsError::both(before, &written));
+            return Err(SettingsError::both(before, written));
         }
-        self.0.push((key.name, written));
+        self.0.push((name.into(), written.into()));
         Ok(())
     }
 }
@@ -143,6 +143,11 @@ macro_rules! table {
                 let mut read = Self::default();
                 let mut seen = $crate::keys::Seen::default();
                 while let Some(written) = map.next_key::<alloc::string::String>()? {
+                    let found = Self::KEYS
+                        .iter()
+                        .find_map(|key| key.form(&written).map(|form| (key, form)));
+                    let name = found.map_or(written.as_str(), |(key, _)| key.name);
+                    seen.note(name, &written).map_err(serde::de::Error::custom)?;
                     $(if written == stringify!($table) {
                         read.$table = map.next_value::<Option<$inner>>()?.unwrap_or_default();
                         continue;
@@ -150,14 +155,10 @@ macro_rules! table {
                     if other(&written, &mut map)? {
                         continue;
                     }
-                    let found = Self::KEYS
-                        .iter()
-                        .find_map(|key| key.form(&written).map(|form| (key, form)));
                     let Some((key, form)) = found else {
                         let error = $crate::keys::unknown(&written, Self::KEYS, Self::RENAMED, $elsewhere);
                         return Err(serde::de::Error::custom(error));
                     };
-                    seen.note(key, written).map_err(serde::de::Error::custom)?;
                     match key.name {
                         $(stringify!($key) => read.$key = $crate::value::Value::read(form, &mut map)?,)*
                         _ => {}

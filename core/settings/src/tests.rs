@@ -73,6 +73,28 @@ fn both_forms_at_once_are_refused() {
 }
 
 #[test]
+fn what_is_there_twice_is_refused_by_its_key() {
+    for (json, key) in [
+        (r#"{"latch": true, "latch": true}"#, "latch"),
+        (r#"{"window": {"size": 5}, "window": {"kind": "calls"}}"#, "window"),
+    ] {
+        let error = serde_json::from_str::<PartialSettings>(json).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{key} is set twice: keep one")), "{json}: {error}");
+    }
+    for (json, key) in [
+        (r#"{"defaults": {}, "defaults": {"latch": true}}"#, "defaults"),
+        (r#"{"breakers": {"search": {"latch": true}, "a": {}, "search": {}}}"#, "search"),
+        (r#"{"profiles": {"slow": {}, "slow": {}}}"#, "slow"),
+        (r#"{"profiles": {"a": {}}, "breakers": {"b": {"profile": "a", "profile": "a"}}}"#, "profile"),
+        (r#"{"breakers": {"b": {"check": {"tcp": "a:1"}, "check": {"tcp": "b:1"}}}}"#, "check"),
+        (r#"{"defaults": {"slow_window": {}, "slow_window": {}}}"#, "slow_window"),
+    ] {
+        let error = serde_json::from_str::<Catalog>(json).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{key} is set twice: keep one")), "{json}: {error}");
+    }
+}
+
+#[test]
 fn an_unknown_key_is_refused_with_the_nearest_known_one() {
     let error = refused("open_fro = '1s'");
     let expected = "open_fro is no setting: did you mean open_for?";

@@ -9,6 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use crate::check::CheckSettings;
 use crate::error::SettingsError;
 use crate::fleet::FleetSettings;
+use crate::keys::Seen;
 use crate::nearest::nearest;
 use crate::table::PartialSettings;
 
@@ -99,11 +100,13 @@ impl<'de> Deserialize<'de> for Written {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Written, A::Error> {
                 let mut written = Written::default();
+                let mut seen = Seen::default();
                 while let Some(table) = map.next_key::<String>()? {
+                    seen.note(&table, &table).map_err(A::Error::custom)?;
                     match table.as_str() {
                         "defaults" => written.defaults = or_empty(&mut map)?,
-                        "profiles" => written.profiles = or_empty(&mut map)?,
-                        "breakers" => written.breakers = or_empty(&mut map)?,
+                        "profiles" => written.profiles = or_empty::<Named, A>(&mut map)?.0,
+                        "breakers" => written.breakers = or_empty::<Named, A>(&mut map)?.0,
                         "fleet" => written.fleet = map.next_value()?,
                         _ => return Err(A::Error::custom(no_table(&table))),
                     }
@@ -112,6 +115,35 @@ impl<'de> Deserialize<'de> for Written {
             }
         }
         deserializer.deserialize_map(Tables)
+    }
+}
+
+/// Tables by their names, each of which is there once.
+#[derive(Default)]
+struct Named(BTreeMap<String, Entry>);
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Names;
+        impl<'de> Visitor<'de> for Names {
+            type Value = Named;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table of names")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named, A::Error> {
+                let mut named = BTreeMap::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    if named.contains_key(&name) {
+                        return Err(A::Error::custom(SettingsError::both(&name, &name)));
+                    }
+                    named.insert(name, map.next_value()?);
+                }
+                Ok(Named(named))
+            }
+        }
+        deserializer.deserialize_map(Names)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use config::{Config, File, FileFormat};
 
-use nanobreaker::catalog::{Catalog, bounds};
+use nanobreaker::catalog::{Catalog, Format, bounds};
 use nanobreaker::{PartialSettings, Statuses};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -36,9 +36,9 @@ impl Configuration {
         let text = bounds::text(path).map_err(|error| Failure::File { path: shown.clone(), error })?;
         let read =
             |problem: String| Failure::Syntax { path: shown.clone(), problem: problem.trim_end().to_owned() };
-        let format = Format::of(path);
-        bounds::check(&text, format == Format::Yaml).map_err(read)?;
-        let tables: BTreeMap<String, IgnoredAny> = format.parse(&text).map_err(read)?;
+        let format = Format::of_path(path).unwrap_or(Format::Toml);
+        bounds::check(&text, format).map_err(read)?;
+        let tables: BTreeMap<String, IgnoredAny> = parse(format, &text).map_err(read)?;
         if tables.is_empty() {
             // Whoever names a file that says nothing has named another than was meant.
             let problem = "it says nothing; where the defaults are meant, replay has --default";
@@ -46,9 +46,9 @@ impl Configuration {
         }
         // None of them is a setting of one breaker.
         if Catalog::TABLES.iter().any(|name| tables.contains_key(*name)) {
-            return format.parse(&text).map(Self::Many).map_err(read);
+            return parse(format, &text).map(Self::Many).map_err(read);
         }
-        let settings: PartialSettings = format.parse(&text).map_err(read)?;
+        let settings: PartialSettings = parse(format, &text).map_err(read)?;
         match settings.complete() {
             Ok(_) => Ok(Self::One(settings)),
             Err(error) => Err(Failure::Settings { path: shown, error }),
@@ -88,32 +88,15 @@ pub(crate) fn common_statuses<'a>(
     Ok(first)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    Toml,
-    Json,
-    Yaml,
-}
-
-impl Format {
-    fn of(path: &Path) -> Self {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("json") => Self::Json,
-            Some("yaml" | "yml") => Self::Yaml,
-            _ => Self::Toml,
-        }
-    }
-
-    /// Errors show line and column, or the key.
-    fn parse<T: DeserializeOwned>(self, text: &str) -> Result<T, String> {
-        match self {
-            Self::Toml => toml::from_str(text).map_err(|error| error.to_string()),
-            Self::Json => serde_json::from_str(text).map_err(|error| error.to_string()),
-            Self::Yaml => Config::builder()
-                .add_source(File::from_str(text, FileFormat::Yaml))
-                .build()
-                .and_then(Config::try_deserialize)
-                .map_err(|error| error.to_string()),
-        }
+/// Errors show line and column, or the key.
+fn parse<T: DeserializeOwned>(format: Format, text: &str) -> Result<T, String> {
+    match format {
+        Format::Toml => toml::from_str(text).map_err(|error| error.to_string()),
+        Format::Json => serde_json::from_str(text).map_err(|error| error.to_string()),
+        Format::Yaml => Config::builder()
+            .add_source(File::from_str(text, FileFormat::Yaml))
+            .build()
+            .and_then(Config::try_deserialize)
+            .map_err(|error| error.to_string()),
     }
 }

@@ -1,16 +1,19 @@
-//! How large a configuration may be. A file of settings is small; one that is not comes from someone else,
-//! and the readers of some formats can be made to take any time and memory by it.
+//! What a configuration may be, before it is read as one. A file of settings is small; one that is not comes
+//! from someone else, and the readers of some formats can be made to take any time and memory by it. Others lose
+//! what is there twice.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+
+use super::{Format, twice};
 
 /// A catalogue of ten thousand breakers is smaller.
 const MOST_BYTES: u64 = 1 << 20;
 /// Tables within tables. A catalogue has three.
 const DEEPEST: usize = 16;
 
-/// The text of a file.
+/// The text of a file, without the mark that some programs begin one with.
 ///
 /// # Errors
 ///
@@ -22,16 +25,33 @@ pub fn text(path: &Path) -> io::Result<String> {
         let problem = format!("larger than {MOST_BYTES} bytes: is this a file of settings?");
         return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
     }
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
     Ok(text)
 }
 
-/// Refuses what settings have no use for: more than 16 levels of tables, and YAML's aliases, which can stand for
-/// anything.
+/// Refuses what settings have no use for: more than 16 levels of tables, YAML's aliases, which can stand for
+/// anything, and the same key twice where the readers of a format keep one of both without a word (JSON).
 ///
 /// # Errors
 ///
 /// What is wrong, with its line where that is known.
-pub fn check(text: &str, is_yaml: bool) -> Result<(), String> {
+pub fn check(text: &str, format: Format) -> Result<(), String> {
+    if brackets(text) > DEEPEST {
+        return Err(format!("deeper than {DEEPEST} levels"));
+    }
+    match format {
+        Format::Toml => Ok(()),
+        Format::Json => twice::refuse(text).map_err(|error| error.to_string()),
+        Format::Yaml => (1..)
+            .zip(text.lines())
+            .try_for_each(|(number, line)| yaml(line).map_err(|problem| format!("line {number}: {problem}"))),
+    }
+}
+
+/// How many brackets are open at once at the most, as far as quotes on one line tell.
+fn brackets(text: &str) -> usize {
     let (mut open, mut deepest) = (0_usize, 0);
     let mut quote = None;
     for byte in text.bytes() {
@@ -48,21 +68,17 @@ pub fn check(text: &str, is_yaml: bool) -> Result<(), String> {
             _ => {}
         }
     }
-    if is_yaml {
-        for (number, line) in (1..).zip(text.lines()) {
-            if let Some(what) = anchor(line) {
-                return Err(format!(
-                    "line {number}: {what:?} is an anchor or an alias, and settings have none"
-                ));
-            }
-            let blanks = line.len() - line.trim_start_matches([' ', '-', '?']).len();
-            // Each level is indented by one at least.
-            if blanks > 4 * DEEPEST && !line.trim().is_empty() {
-                return Err(format!("line {number}: deeper than {DEEPEST} levels"));
-            }
-        }
+    deepest
+}
+
+/// Refuses a line of YAML.
+fn yaml(line: &str) -> Result<(), String> {
+    if let Some(what) = anchor(line) {
+        return Err(format!("{what:?} is an anchor or an alias, and settings have none"));
     }
-    if deepest > DEEPEST {
+    let blanks = line.len() - line.trim_start_matches([' ', '-', '?']).len();
+    // Each level is indented by one at least.
+    if blanks > 4 * DEEPEST && !line.trim().is_empty() {
         return Err(format!("deeper than {DEEPEST} levels"));
     }
     Ok(())
@@ -70,7 +86,7 @@ pub fn check(text: &str, is_yaml: bool) -> Result<(), String> {
 
 /// The anchor or alias that a value of this line begins with.
 fn anchor(line: &str) -> Option<&str> {
-    let mut words = line.split([' ', '\t', ',', '[', '{', ':']);
+    let mut words = line.split([' ', '\t', '\r', ',', '[', '{', ':']);
     words.find(|word| word.len() > 1 && word.starts_with(['&', '*']))
 }
 
@@ -81,12 +97,12 @@ mod tests {
     #[test]
     fn what_settings_have_no_use_for_is_refused() {
         let bomb = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n";
-        assert!(check(bomb, true).unwrap_err().contains("line 1: \"&a\""));
+        assert!(check(bomb, Format::Yaml).unwrap_err().contains("line 1: \"&a\""));
         let deep = format!("a = {}1{}", "[".repeat(100), "]".repeat(100));
-        assert!(check(&deep, false).unwrap_err().contains("deeper"));
+        assert!(check(&deep, Format::Toml).unwrap_err().contains("deeper"));
         let deep: String = (0..100).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
-        assert!(check(&deep, true).unwrap_err().contains("deeper"));
+        assert!(check(&deep, Format::Yaml).unwrap_err().contains("deeper"));
         let catalogue = "breakers:\n  payments:\n    window: {kind: consecutive}\n    open_for: 5s\n";
-        assert_eq!(check(catalogue, true), Ok(()));
+        assert_eq!(check(catalogue, Format::Yaml), Ok(()));
     }
 }

@@ -25,8 +25,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// By a file's extension.
-    fn of_path(path: &Path) -> Option<Self> {
+    /// By a file's extension: `toml`, `json`, `yaml` or `yml`; `None` where it is another.
+    pub fn of_path(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "toml" => Some(Self::Toml),
             "json" => Some(Self::Json),
@@ -67,8 +67,8 @@ impl Format {
 /// ```
 ///
 /// What is larger than a megabyte, deeper than 16 levels or has YAML's aliases is no file of settings: it is
-/// refused. So is a file without a single character, which somebody is about to write; one that says nothing on
-/// purpose says so in a comment.
+/// refused. So is one in which a key or the name of a breaker is there twice. So is a file without a single
+/// character, which somebody is about to write; one that says nothing on purpose says so in a comment.
 #[derive(Clone, Debug, Default)]
 #[must_use = "call load() to read the layers"]
 pub struct Layers(Vec<Layer>);
@@ -214,7 +214,7 @@ fn add_file(builder: Builder, path: &Path) -> Result<Builder, String> {
 }
 
 fn add_text(builder: Builder, format: Format, text: &str) -> Result<Builder, String> {
-    bounds::check(text, format == Format::Yaml)?;
+    bounds::check(text, format)?;
     // By itself, so that an error is told with the file that it is in.
     let source = Config::builder().add_source(File::from_str(text, format.of_file()));
     let source = source.build().map_err(|error| error.to_string())?;

@@ -6,6 +6,7 @@ pub mod bounds;
 mod checks;
 mod layers;
 mod live;
+mod twice;
 
 pub use layers::{Format, Layers, LoadError};
 pub use live::LiveCatalog;

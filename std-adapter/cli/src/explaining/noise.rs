@@ -31,12 +31,20 @@ pub(crate) struct Noise {
     /// By a formula, rather than by trial.
     pub(crate) is_exact: bool,
     pub(crate) calls_per_second: Option<f64>,
+    /// How long a first trip rejects calls, and nothing can trip.
+    open_for: Duration,
 }
 
 impl Noise {
     /// Trips in a day, if the traffic is known.
     pub(crate) fn per_day(&self) -> Option<f64> {
-        Some(self.calls_per_second? * 86_400.0 / self.calls_between)
+        let closed_s = self.calls_between / self.calls_per_second?;
+        Some(86_400.0 / (closed_s + self.open_for.as_secs_f64()))
+    }
+
+    /// The share of the time in which calls are rejected.
+    pub(super) fn open_share(&self) -> Option<f64> {
+        Some(self.per_day()? * self.open_for.as_secs_f64() / 86_400.0)
     }
 }
 
@@ -53,6 +61,7 @@ pub(super) fn noise(
         is_more,
         is_exact,
         calls_per_second,
+        open_for: full.open_for(),
     };
     if let Judges::Consecutive { threshold } = full.failed {
         return Ok(Some(of(until_in_a_row(normal, threshold), false, true)));
@@ -153,12 +162,6 @@ pub(super) fn number(number: f64) -> String {
     }
 }
 
-/// The same length of time for people.
-pub(super) fn open_share(noise: &Noise, open_for: Duration) -> Option<f64> {
-    let per_day = noise.per_day()?;
-    Some((per_day * open_for.as_secs_f64() / 86_400.0).min(1.0))
-}
-
 /// SplitMix64 (Steele, Lea and Flood, 2014).
 struct Random(u64);
 
@@ -200,9 +203,11 @@ mod tests {
     #[test]
     fn a_count_within_a_time_trips_on_noise_where_traffic_is_heavy() {
         // Ten failures in ten seconds on a good day.
-        let toml = "window.kind = 'failures'";
+        let toml = "open_for = '10s'\nwindow.kind = 'failures'";
         let heavy = of(toml, 0.002, Some(500.0)).unwrap();
-        assert!(heavy.per_day().unwrap() > 5_000.0, "{heavy:?}");
+        // Five seconds to the next trip, and ten in which there can be none.
+        assert!((heavy.per_day().unwrap() / 5_760.0 - 1.0).abs() < 0.05, "{heavy:?}");
+        assert!((heavy.open_share().unwrap() * 1.5 - 1.0).abs() < 0.05, "{heavy:?}");
         let light = of(toml, 0.002, Some(1.0)).unwrap();
         assert!(light.per_day().unwrap() < 0.5, "{light:?}");
         assert_eq!(of(toml, 0.002, None), None);

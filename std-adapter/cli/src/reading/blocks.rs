@@ -34,6 +34,8 @@ pub(crate) struct Blocks {
     has_begun: bool,
     /// Why the compressed data could not be read to its end.
     broken: Option<io::Error>,
+    /// Whether a line was lost by that.
+    lost_line: bool,
 }
 
 impl Blocks {
@@ -45,12 +47,14 @@ impl Blocks {
             is_at_end: false,
             has_begun: false,
             broken: None,
+            lost_line: false,
         }
     }
 
-    /// Why compressed data could not be read to its end, once the end is reached.
-    pub(crate) fn broken(&self) -> Option<&io::Error> {
-        self.broken.as_ref()
+    /// Why compressed data could not be read to its end, and whether a line was lost by that, once the end is
+    /// reached.
+    pub(crate) fn broken(&self) -> Option<(&io::Error, bool)> {
+        self.broken.as_ref().map(|why| (why, self.lost_line))
     }
 
     /// The next block; `None` at the end.
@@ -66,9 +70,9 @@ impl Blocks {
             }
             searched = bytes.len();
             if self.is_at_end {
-                // What was cut off in the middle of a line is no line.
-                let is_line = searched > 0 && self.broken.is_none();
-                return Ok(is_line.then(|| self.block(bytes, false)));
+                let has_rest = searched > 0;
+                self.lost_line |= has_rest && self.broken.is_some();
+                return Ok((has_rest && !self.lost_line).then(|| self.block(bytes, false)));
             }
             if searched > LONGEST {
                 self.skip_line()?;

@@ -16,15 +16,23 @@ pub(crate) struct Dates {
 impl Dates {
     /// Microseconds since the epoch; `None` where it is no time in either form.
     pub(crate) fn micros(&mut self, text: &str) -> Option<i64> {
+        self.usual(text).or_else(|| {
+            // Years beyond 9999 or before 0.
+            let time: jiff::Timestamp = text.parse().ok()?;
+            Some(time.as_microsecond())
+        })
+    }
+
+    /// The same of the years from 0 to 9999.
+    #[inline]
+    pub(crate) fn usual(&mut self, text: &str) -> Option<i64> {
         let bytes = text.as_bytes();
         if bytes.get(4) == Some(&b'-') {
             self.iso(bytes)
         } else if bytes.get(2) == Some(&b'/') {
             self.common(bytes)
         } else {
-            // Years beyond 9999 or before 0.
-            let time: jiff::Timestamp = text.parse().ok()?;
-            Some(time.as_microsecond())
+            None
         }
     }
 

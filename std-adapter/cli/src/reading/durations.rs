@@ -45,9 +45,9 @@ impl Durations {
     pub(crate) fn quantile(&self, share: f64) -> Option<u64> {
         let rank = ((self.count as f64 * share).ceil() as u64).clamp(1, self.count.max(1));
         if self.bins.is_empty() {
-            let mut sorted = self.kept.clone();
-            sorted.sort_unstable();
-            return sorted.get(rank as usize - 1).copied();
+            let mut kept = self.kept.clone();
+            let index = rank as usize - 1;
+            return (index < kept.len()).then(|| *kept.select_nth_unstable(index).1);
         }
         let mut below = 0;
         let index = self.bins.iter().position(|count| {

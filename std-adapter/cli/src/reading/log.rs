@@ -56,8 +56,11 @@ type Sent = Result<Message, ReadError>;
 
 enum Message {
     Blocks(Vec<Parsed>),
-    /// Compressed data could not be read to its end, for this reason.
-    Broken(String),
+    /// Compressed data could not be read to its end.
+    Broken {
+        why: String,
+        lost_line: bool,
+    },
 }
 
 /// One log under way.
@@ -97,11 +100,12 @@ impl Log {
     pub(crate) fn next_blocks(&mut self) -> Result<Option<Vec<Parsed>>, ReadError> {
         match self.parsed.recv() {
             Ok(Ok(Message::Blocks(parsed))) => Ok(Some(parsed)),
-            Ok(Ok(Message::Broken(why))) => {
+            Ok(Ok(Message::Broken { why, lost_line })) => {
                 if let Some(understood) = &mut self.understood {
+                    understood.format.push_str(" cut off");
+                    let lost = if lost_line { "the last line is lost, and " } else { "lost is " };
                     understood.warnings.push(format!(
-                        "the compressed data breaks off ({why}): the last line is lost, and whatever \
-                         came after it"
+                        "the compressed data breaks off ({why}): {lost}whatever came after it"
                     ));
                 }
                 self.next_blocks()
@@ -209,8 +213,10 @@ fn start(
                 return;
             }
             if is_over {
-                if let Some(why) = blocks.broken() {
-                    let _ = sender.send(Ok(Message::Broken(why.to_string())));
+                if let Some((why, lost_line)) = blocks.broken() {
+                    let lost = Parsed { lines: lost_line.into(), ..Parsed::default() };
+                    let _ = sender.send(Ok(Message::Blocks(vec![lost])));
+                    let _ = sender.send(Ok(Message::Broken { why: why.to_string(), lost_line }));
                 }
                 return;
             }

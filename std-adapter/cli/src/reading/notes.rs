@@ -89,14 +89,16 @@ impl Notes {
         }
     }
 
-    /// A log is over.
+    /// A log is over: what its end told is added.
     pub(super) fn finish(&mut self, number: usize, log: &Log) {
-        let warnings = log.understood.iter().flat_map(|understood| &understood.warnings);
-        if let Some(Some(known)) = self.logs.get_mut(number).map(|notes| &mut notes.understood) {
-            for warning in warnings {
-                if !known.warnings.contains(warning) {
-                    known.warnings.push(warning.clone());
-                }
+        let known = self.logs.get_mut(number).and_then(|notes| notes.understood.as_mut());
+        let (Some(known), Some(understood)) = (known, &log.understood) else {
+            return;
+        };
+        known.format.clone_from(&understood.format);
+        for warning in &understood.warnings {
+            if !known.warnings.contains(warning) {
+                known.warnings.push(warning.clone());
             }
         }
     }

@@ -45,6 +45,7 @@ impl Number {
     }
 
     /// In microseconds, rounded to the nearest one.
+    #[inline]
     pub(crate) fn micros(self, unit: Unit) -> Option<i64> {
         match self {
             Self::Decimal { mantissa, places } => shifted(mantissa, unit.power() - places as i32),
@@ -57,16 +58,17 @@ impl Number {
     }
 
     /// Seconds until the year 5138, milliseconds until then, and so on: real logs leave no doubt.
+    #[inline]
     pub(crate) fn unit_by_size(self) -> Unit {
-        let size = self.approximately().abs();
-        if size < 1e11 {
-            Unit::S
-        } else if size < 1e14 {
-            Unit::Ms
-        } else if size < 1e17 {
-            Unit::Us
-        } else {
-            Unit::Ns
+        let size = match self {
+            Self::Decimal { mantissa, places: 0 } => mantissa.unsigned_abs(),
+            _ => self.approximately().abs() as u64,
+        };
+        match size {
+            ..100_000_000_000 => Unit::S,
+            ..100_000_000_000_000 => Unit::Ms,
+            ..100_000_000_000_000_000 => Unit::Us,
+            _ => Unit::Ns,
         }
     }
 
@@ -86,12 +88,25 @@ impl Number {
     }
 }
 
-/// `mantissa * 10^power`, rounded half away from zero; `None` where that is out of range.
-fn shifted(mantissa: i64, power: i32) -> Option<i64> {
-    if power >= 0 {
-        return mantissa.checked_mul(10_i64.checked_pow(power.unsigned_abs())?);
+/// The powers of ten that there are in 64 bits.
+const POWERS: [i64; 19] = {
+    let mut powers = [1; 19];
+    let mut power = 1;
+    while power < powers.len() {
+        powers[power] = powers[power - 1] * 10;
+        power += 1;
     }
-    let Some(divisor) = 10_i64.checked_pow(power.unsigned_abs()) else {
+    powers
+};
+
+/// `mantissa * 10^power`, rounded half away from zero; `None` where that is out of range.
+#[inline]
+fn shifted(mantissa: i64, power: i32) -> Option<i64> {
+    let factor = POWERS.get(power.unsigned_abs() as usize);
+    if power >= 0 {
+        return mantissa.checked_mul(*factor?);
+    }
+    let Some(divisor) = factor else {
         return Some(0);
     };
     let (whole, rest) = (mantissa / divisor, mantissa % divisor);

@@ -18,6 +18,7 @@ use crate::reading::error::ReadError;
 use crate::reading::log::{Log, Parsed};
 use crate::reading::notes::Notes;
 use crate::reading::record::TimeIs;
+use crate::reading::sorting::sort_by_time;
 use crate::reading::spread::Spread;
 use crate::reading::understanding::Reading;
 
@@ -169,7 +170,7 @@ impl Sorted {
     }
 
     fn sort_in(&mut self, mut new: Vec<Call>) {
-        sort(&mut new);
+        sort_by_time(&mut new, |call| call.start_us);
         if self.next > self.window {
             // Given out, and as many as are held: to drop them now costs one move of each.
             self.held.drain(..self.next);
@@ -186,48 +187,6 @@ impl Sorted {
         if let Some(unsorted) = self.held.get_mut(later..).filter(|_| !are_in_order) {
             unsorted.sort_by_key(|call| call.start_us);
         }
-    }
-}
-
-/// Sorts calls by their starts; those with the same one stay in their order. Blocks of calls span little time,
-/// so two rounds of counting do (a radix sort), where a comparing sort takes a dozen.
-fn sort(calls: &mut [Call]) {
-    let starts = calls.iter().map(|call| call.start_us);
-    let (Some(first_us), Some(last_us)) = (starts.clone().min(), starts.max()) else {
-        return;
-    };
-    if calls.is_sorted_by_key(|call| call.start_us) {
-        return;
-    }
-    let span = first_us.abs_diff(last_us);
-    if calls.len() < 256 || span >= 1 << (2 * DIGIT_BITS) {
-        calls.sort_by_key(|call| call.start_us);
-        return;
-    }
-    let mut sorted = calls.to_vec();
-    let offset = |call: &Call| call.start_us.abs_diff(first_us);
-    scatter(calls, &mut sorted, |call| offset(call) as usize & DIGIT);
-    scatter(&sorted, calls, |call| (offset(call) >> DIGIT_BITS) as usize & DIGIT);
-}
-
-/// Twice as many bits hold sixteen seconds in microseconds.
-const DIGIT_BITS: u32 = 12;
-const DIGIT: usize = (1 << DIGIT_BITS) - 1;
-
-/// Puts calls in the order of a digit, and of one digit in the order in which they were.
-fn scatter(from: &[Call], to: &mut [Call], digit: impl Fn(&Call) -> usize) {
-    let mut places = vec![0_u32; DIGIT + 1];
-    for call in from {
-        places[digit(call)] += 1;
-    }
-    let mut before = 0;
-    for place in &mut places {
-        before += std::mem::replace(place, before);
-    }
-    for call in from {
-        let place = &mut places[digit(call)];
-        to[*place as usize] = *call;
-        *place += 1;
     }
 }
 
@@ -350,33 +309,5 @@ impl Ordered {
     /// What was collected so far.
     pub(crate) fn notes(&self) -> &Notes {
         &self.notes
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use nanobreaker::Outcome;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn calls_are_sorted_and_those_of_one_start_stay_in_their_order(
-            origin_us in prop::sample::select(vec![0, -5_000_000, 1_772_366_406_000_000i64]),
-            span in prop::sample::select(vec![10i64, 1_000, 16_000_000, 20_000_000]),
-            starts in proptest::collection::vec(0..1_000_000i64, 0..600),
-        ) {
-            let call = |(key, start): (u32, &i64)| Call {
-                start_us: origin_us + start * span / 1_000_000,
-                end_us: 0,
-                key,
-                outcome: Outcome::Success,
-            };
-            let mut calls: Vec<Call> = (0..).zip(&starts).map(call).collect();
-            let mut expected = calls.clone();
-            expected.sort_by_key(|call| call.start_us);
-            sort(&mut calls);
-            prop_assert_eq!(calls, expected);
-        }
     }
 }

@@ -55,6 +55,7 @@ impl<'a> Value<'a> {
     }
 
     /// Whether the field is there but says nothing.
+    #[inline]
     pub(crate) fn is_blank(&self) -> bool {
         matches!(self, Self::Text(text) if text.trim_ascii_start().is_empty())
     }
@@ -72,6 +73,7 @@ impl<'a> Value<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn number(&self) -> Option<Number> {
         match self {
             Self::Integer(number) => Some(Number::whole(*number)),
@@ -86,38 +88,46 @@ impl<'a> Value<'a> {
     /// unless it is given, or a text as in ISO 8601 or the common log format.
     #[inline]
     pub(crate) fn time(&self, field: &str, unit: Option<Unit>, dates: &mut Dates) -> Result<i64, Malformed> {
+        self.time_us(unit, dates)
+            .ok_or_else(|| self.is_not(field, "a number since the epoch or a time as in RFC 3339"))
+    }
+
+    #[inline]
+    pub(crate) fn time_us(&self, unit: Option<Unit>, dates: &mut Dates) -> Option<i64> {
         let us = match self {
             Self::Text(text) => {
                 let text = text.trim_ascii();
-                dates.micros(text).or_else(|| since_epoch(Number::in_text(text)?, unit))
+                dates.usual(text).or_else(|| match Number::in_text(text) {
+                    Some(number) => since_epoch(number, unit),
+                    None => dates.micros(text),
+                })
             }
             _ => self.number().and_then(|number| since_epoch(number, unit)),
         };
-        us.filter(|us| (-FURTHEST_US..=FURTHEST_US).contains(us)).ok_or_else(|| {
-            let allowed = "a number since the epoch or a time as in RFC 3339";
-            Malformed::field(field, format!("{} is not {allowed}", self.shown()))
-        })
+        us.filter(|us| (-FURTHEST_US..=FURTHEST_US).contains(us))
     }
 
     /// A duration in microseconds. One that says its own unit is taken at its word.
     #[inline]
     pub(crate) fn duration(&self, field: &str, scale: Scale) -> Result<i64, Malformed> {
-        self.micros(scale).filter(|us| (0..=LONGEST_US).contains(us)).ok_or_else(|| {
+        self.duration_us(scale).ok_or_else(|| {
             let allowed = match scale {
                 Scale::In(_) => "a duration from 0 to a year",
                 Scale::Written => "a duration from 0 to a year with its unit",
             };
-            Malformed::field(field, format!("{} is not {allowed}", self.shown()))
+            self.is_not(field, allowed)
         })
     }
 
-    fn micros(&self, scale: Scale) -> Option<i64> {
-        match (self.number(), scale) {
+    #[inline]
+    pub(crate) fn duration_us(&self, scale: Scale) -> Option<i64> {
+        let us = match (self.number(), scale) {
             (Some(number), Scale::In(unit)) => number.micros(unit),
             // Zero is zero in any unit.
             (Some(number), Scale::Written) => (number.approximately() == 0.0).then_some(0),
             (None, _) => self.written_duration(),
-        }
+        };
+        us.filter(|us| (0..=LONGEST_US).contains(us))
     }
 
     /// The duration that a text with a unit says, in microseconds.
@@ -129,44 +139,70 @@ impl<'a> Value<'a> {
     }
 
     /// An HTTP status. 0 stands for "no answer" where Envoy writes it.
+    #[inline]
     pub(crate) fn status(&self, field: &str) -> Result<u16, Malformed> {
+        self.code().ok_or_else(|| self.is_not(field, "a status from 0 to 999"))
+    }
+
+    #[inline]
+    fn code(&self) -> Option<u16> {
         match self.number().and_then(Number::integer) {
-            Some(status @ 0..=999) => Ok(status as u16),
-            _ => Err(Malformed::field(field, format!("{} is not a status from 0 to 999", self.shown()))),
+            Some(status @ 0..=999) => Some(status as u16),
+            _ => None,
         }
     }
 
     /// The same, or a status of gRPC by its name.
+    #[inline]
     pub(crate) fn status_or_name(&self, field: &str) -> Result<u16, Malformed> {
-        let named = match self {
+        self.named_code().map_or_else(|| self.status(field), Ok)
+    }
+
+    #[inline]
+    pub(crate) fn named_code(&self) -> Option<u16> {
+        match self {
             Self::Text(text) if text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
                 grpc_named(text.trim_ascii_end())
             }
-            _ => None,
-        };
-        named.map_or_else(|| self.status(field), Ok)
+            _ => self.code(),
+        }
     }
 
     pub(crate) fn boolean(&self, field: &str) -> Result<bool, Malformed> {
+        self.truth().ok_or_else(|| self.is_not(field, "true or false"))
+    }
+
+    pub(crate) fn truth(&self) -> Option<bool> {
         match self {
-            Self::Boolean(value) => Ok(*value),
-            Self::Integer(0) => Ok(false),
-            Self::Integer(1) => Ok(true),
-            Self::Text(text) if is_word(text, &["true", "1", "yes"]) => Ok(true),
-            Self::Text(text) if is_word(text, &["false", "0", "no"]) => Ok(false),
-            _ => Err(Malformed::field(field, format!("{} is not true or false", self.shown()))),
+            Self::Boolean(value) => Some(*value),
+            Self::Integer(0) => Some(false),
+            Self::Integer(1) => Some(true),
+            Self::Text(text) if is_word(text, &["true", "1", "yes"]) => Some(true),
+            Self::Text(text) if is_word(text, &["false", "0", "no"]) => Some(false),
+            _ => None,
         }
     }
 
     /// What the breaker's key is made of.
     #[inline]
     pub(crate) fn into_key(self, field: &str) -> Result<Cow<'a, str>, Malformed> {
+        self.name().map_err(|value| value.is_not(field, "a name"))
+    }
+
+    /// The same; otherwise the value itself.
+    #[inline]
+    pub(crate) fn name(self) -> Result<Cow<'a, str>, Self> {
         match self {
             Self::Text(text) => Ok(text),
             Self::Integer(number) => Ok(number.to_string().into()),
             Self::Boolean(value) => Ok(value.to_string().into()),
-            other => Err(Malformed::field(field, format!("{} is not a name", other.shown()))),
+            other => Err(other),
         }
+    }
+
+    #[cold]
+    fn is_not(&self, field: &str, allowed: &str) -> Malformed {
+        Malformed::field(field, format!("{} is not {allowed}", self.shown()))
     }
 }
 
@@ -175,6 +211,7 @@ fn is_word(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
+#[inline]
 fn since_epoch(number: Number, unit: Option<Unit>) -> Option<i64> {
     number.micros(unit.unwrap_or_else(|| number.unit_by_size()))
 }

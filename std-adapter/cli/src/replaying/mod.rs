@@ -28,19 +28,26 @@ pub(crate) fn feed<E: From<ReadError>>(
     mut play: impl FnMut(&[Event], &Keys) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut schedule = Schedule::default();
+    let mut calls = Vec::with_capacity(CALLS_AT_ONCE);
     let mut events = Vec::with_capacity(2 * CALLS_AT_ONCE);
     loop {
+        calls.clear();
         events.clear();
-        for _ in 0..CALLS_AT_ONCE {
-            match logs.next_call()? {
-                Some(call) => schedule.start(call, &mut events),
-                None => {
-                    schedule.finish(&mut events);
-                    return play(&events, &logs.notes().keys);
-                }
+        while let Some(call) = logs.next_call()? {
+            calls.push(call);
+            if calls.len() == CALLS_AT_ONCE {
+                break;
             }
         }
+        schedule.take(&calls, &mut events);
+        let is_over = calls.len() < CALLS_AT_ONCE;
+        if is_over {
+            schedule.finish(&mut events);
+        }
         play(&events, &logs.notes().keys)?;
+        if is_over {
+            return Ok(());
+        }
     }
 }
 

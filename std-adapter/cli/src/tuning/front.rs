@@ -32,8 +32,9 @@ fn front(scores: &[Score], most_lost: u64, least_gain: u64) -> Vec<usize> {
             front.push(index);
         }
     }
-    // One that does nothing loses nothing, but who asks for it?
-    if front.len() > 1 && front.first().is_some_and(|first| scores[*first].saved == 0) {
+    // One that does nothing is left where all others lose more than they save; else who asks for it?
+    let gains = front.iter().any(|index| scores[*index].saved > scores[*index].lost);
+    if gains && front.first().is_some_and(|first| scores[*first].saved == 0) {
         front.remove(0);
     }
     front
@@ -119,6 +120,8 @@ mod tests {
     #[test]
     fn where_nothing_can_be_saved_one_that_does_nothing_is_left() {
         assert_eq!(best(&[score(0, 3), score(0, 0)], 100, 1, 5), [1]);
+        assert_eq!(best(&[score(1, 73), score(0, 0)], 100, 1, 5), [1, 0]);
+        assert_eq!(best(&[score(74, 73), score(0, 0)], 100, 1, 5), [0]);
         assert!(best(&[], 100, 1, 5).is_empty());
     }
 

@@ -99,7 +99,11 @@ fn the_same_configuration_may_be_toml_json_or_yaml() {
     folder.write("b.toml", "open_for = '5s'\n[window]\nkind = 'consecutive'");
     folder.write("b.json", r#"{"open_for": "5s", "window": {"kind": "consecutive"}}"#);
     folder.write("b.yaml", "open_for: 5s\nwindow:\n  kind: consecutive\n");
-    let explained = ["b.toml", "b.json", "b.yaml"].map(|file| folder.printed(&["explain", file]));
+    // Some programs begin a file with a byte order mark.
+    folder.write("marked.json", "\u{feff}{\"open_for\": \"5s\", \"window\": {\"kind\": \"consecutive\"}}");
+    folder.write("marked.yaml", "\u{feff}open_for: 5s\nwindow:\n  kind: consecutive\n");
+    let files = ["b.toml", "b.json", "b.yaml", "marked.json", "marked.yaml"];
+    let explained = files.map(|file| folder.printed(&["explain", file]));
     assert!(explained[0].contains("5 calls in a row failed"), "{}", explained[0]);
     assert!(explained.iter().all(|text| *text == explained[0]), "{explained:?}");
 

@@ -1,7 +1,8 @@
 //! Every layout that is read by itself, by a small log of its own with an outage of long calls.
 //!
-//! `tests/data/layouts/expected.jsonl` says of each what a right reading is: what counts as a call, the median
-//! of the durations, when the first call began and the last one ended. `must` is `read`, `ask` (several
+//! `tests/data/layouts/expected.jsonl` says of each what a right reading is: the layout, where the duration is,
+//! how many lines there are, what counts as a call, the median of the durations, when the first call began and
+//! the last one ended. `must` is `read`, `ask` (several
 //! readings are possible; `candidates` are the words in question, counted from the line's end) or `refuse`.
 
 use serde_json::Value;
@@ -42,9 +43,10 @@ fn every_layout_that_can_be_read_is_read_right_and_no_other_is_read_at_all() {
         assert!(output.status.success(), "{file}: {error}");
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         let read = &report["read"];
-        assert_eq!(read["times_are"], expected["times_are"], "{file}");
-        assert_eq!(read["duration_unit"], expected["duration_unit"], "{file}");
-        assert_eq!(read["median_ms"], expected["median_ms"], "{file}");
+        for key in ["format", "times_are", "duration_from", "duration_unit", "median_ms"] {
+            assert_eq!(read[key], expected[key], "{file}: {key}");
+        }
+        assert_eq!(read["logs"][0]["lines"], expected["lines"], "{file}");
         assert_eq!(report["totals"]["calls"], expected["calls"], "{file}");
         assert_eq!(report["totals"]["failed"], expected["failed"], "{file}");
         // Whole seconds are spread.
@@ -128,4 +130,11 @@ fn data_that_breaks_off_loses_its_last_line_and_not_the_run() {
         assert_eq!(report["skipped"]["malformed"], 0);
         assert!(report["warnings"].to_string().contains("breaks off"), "{report}");
     }
+    let whole = fs::read(data("nginx-request-time.log.gz")).unwrap();
+    folder.write("followed.gz", [whole.as_slice(), b"no gzip"].concat());
+    let output = replay(&folder, &["followed.gz"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["read"]["logs"][0]["lines"], 15);
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("breaks off") && !warnings.contains("last line"), "{warnings}");
 }

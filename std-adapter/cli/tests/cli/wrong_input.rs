@@ -173,6 +173,11 @@ fn a_configuration_that_says_nothing_or_hides_too_much_is_refused() {
         ("empty.json", "{}".to_owned(), "it says nothing"),
         ("bomb.yaml", "a: &a [1, 1]\nb: [*a, *a]\n".to_owned(), "an anchor or an alias"),
         ("deep.json", deep, "deeper than"),
+        ("twice.json", r#"{"latch": true, "latch": false}"#.to_owned(), "latch is set twice"),
+        ("twice.json", r#"{"breakers": {"a": {}, "a": {}}}"#.to_owned(), "a is set twice"),
+        ("twice.yaml", "latch: true\nlatch: false\n".to_owned(), "\"latch\""),
+        ("twice.yaml", "breakers:\n  a: {}\n  a: {}\n".to_owned(), "\"a\""),
+        ("twice.toml", "[breakers.a]\n[breakers.a]\n".to_owned(), "duplicate key"),
         ("large.toml", "# large\n".repeat(200_000), "larger than"),
     ];
     for (file, content, expected) in cases {

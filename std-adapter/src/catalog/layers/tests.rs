@@ -83,6 +83,24 @@ fn later_layers_change_single_settings() {
 }
 
 #[test]
+fn a_key_that_is_there_twice_is_refused_in_every_format() {
+    for (format, text, key) in [
+        (Format::Json, r#"{"defaults": {"open_for": "1s", "open_for": "2s"}}"#, "open_for is set twice"),
+        (Format::Json, r#"{"breakers": {"a": {"latch": true}, "b": {}, "a": {}}}"#, "a is set twice"),
+        (Format::Json, r#"{"breakers": {}, "defaults": {}, "breakers": {}}"#, "breakers is set twice"),
+        (Format::Json, r#"{"defaults": {"failure_status": [{"x": 1, "x": 2}]}}"#, "x is set twice"),
+        (Format::Yaml, "defaults:\n  open_for: 1s\n  open_for: 2s", "\"open_for\""),
+        (Format::Yaml, "breakers:\n  a: {latch: true}\n  a: {}", "\"a\""),
+        (Format::Yaml, "breakers: {a: {latch: true}, a: {}}", "\"a\""),
+        (Format::Toml, "[breakers.a]\nlatch = true\n[breakers.a]", "duplicate key"),
+        (Format::Toml, "[defaults]\nlatch = true\nlatch = true", "duplicate key"),
+    ] {
+        let told = Layers::new().text(format, text).load().unwrap_err().to_string();
+        assert!(told.contains(key), "{text}: {told}");
+    }
+}
+
+#[test]
 fn names_with_dots_and_capitals_are_kept_in_files() {
     let text = "[breakers.\"DB.internal\"]\nmax_probes = 4";
     let catalog = Layers::new().text(Format::Toml, text).load().unwrap();

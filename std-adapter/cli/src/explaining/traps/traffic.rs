@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::trap;
 use crate::explaining::full::{Full, Judges, Over};
-use crate::explaining::noise::{Noise, number, open_share};
+use crate::explaining::noise::{Noise, number};
 use crate::explaining::words::time;
 use crate::explaining::{Surroundings, Trap};
 
@@ -104,7 +104,8 @@ pub(in crate::explaining) fn noise(full: &Full, noise: &Noise) -> Option<Trap> {
         ),
         _ => String::new(),
     };
-    let rejected = open_share(noise, full.open_for())
+    let rejected = noise
+        .open_share()
         .map_or(String::new(), |share| format!(", and rejects {:.1} % of the good calls", share * 100.0));
     trap("window", format!("{why}it opens {} times a day on noise alone{rejected}", number(per_day)))
 }

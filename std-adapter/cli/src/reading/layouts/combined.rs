@@ -100,9 +100,8 @@ impl Combined {
         let missing = |name: &str| Malformed::field(name, "missing").at(length + 1);
         match &self.duration {
             Place::Named(name) => {
-                let mut values = parts.after.iter().filter_map(|word| word.named());
-                let mut values = values.by_ref().filter(|(known, _)| known == name);
-                let (_, value) = values.next().ok_or_else(|| missing(name))?;
+                let mut values = parts.after.iter().filter_map(|word| word.value_of(name));
+                let value = values.next().ok_or_else(|| missing(name))?;
                 if values.next().is_some() {
                     return Err(Malformed::field(name, "stands there twice"));
                 }
@@ -127,7 +126,6 @@ impl Combined {
 }
 
 fn named<'a>(words: &Words<'a, '_>, name: &str) -> Option<&'a str> {
-    let mut values = words.iter().filter_map(|word| word.named());
-    let found = values.find(|(known, _)| *known == name);
-    found.map(|(_, value)| value).filter(|value| !value.is_empty())
+    let found = words.iter().find_map(|word| word.value_of(name));
+    found.filter(|value| !value.is_empty())
 }

@@ -2,6 +2,8 @@
 //! there once. Most logs have no others, and they can be read in one look. Whatever else a line holds is left
 //! to serde, which can tell best what is wrong with it.
 
+use memchr::memchr2;
+
 use crate::reading::dates::Dates;
 use crate::reading::layouts::json::Tree;
 use crate::reading::named::{Columns, Field};
@@ -10,8 +12,8 @@ use crate::reading::record::Record;
 use crate::reading::rules::Ending;
 use crate::reading::value::Value;
 
-/// The names of the last line's fields with what they stand for: those of the next one are most often the
-/// same, in the same order.
+/// The names of the last line's fields as they are written, `"name":`, with what they stand for: those of the
+/// next one are most often the same, in the same order.
 #[derive(Debug, Default)]
 pub(crate) struct Names(Vec<(String, Option<Field>)>);
 
@@ -28,20 +30,18 @@ pub(super) fn record<'a>(
     let (mut time_us, mut duration_us, mut ok, mut status, mut key) = (None, None, None, None, None);
     scan.expect(b'{')?;
     for index in 0.. {
-        scan.expect(b'"')?;
         let field = scan.field(index, tree, names)?;
-        scan.expect(b':')?;
         let value = scan.value()?.filter(|value| !value.is_blank());
         if let (Some(field), Some(value)) = (field, value) {
             match field {
-                Field::Ts => once(&mut time_us, value.time("", columns.ts_unit, dates).ok()?)?,
-                Field::Status => once(&mut status, value.status_or_name("").ok()?)?,
-                Field::Ok => once(&mut ok, value.boolean("").ok()?)?,
+                Field::Ts => once(&mut time_us, value.time_us(columns.ts_unit, dates)?)?,
+                Field::Status => once(&mut status, value.named_code()?)?,
+                Field::Ok => once(&mut ok, value.truth()?)?,
                 Field::Duration(index) => {
                     let (_, scale) = columns.durations.get(index)?;
-                    once(&mut duration_us, value.duration("", *scale).ok()?)?;
+                    once(&mut duration_us, value.duration_us(*scale)?)?;
                 }
-                Field::Key => once(&mut key, value.into_key("").ok()?)?,
+                Field::Key => once(&mut key, value.name().ok()?)?,
             }
         }
         match scan.next()? {
@@ -110,29 +110,39 @@ impl<'a> Scan<'a> {
     #[inline]
     fn text(&mut self) -> Option<&'a str> {
         let rest = self.line.as_bytes().get(self.at..)?;
-        let length = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
+        let length = memchr2(b'"', b'\\', rest)?;
         (rest.get(length) == Some(&b'"')).then_some(())?;
         let text = self.line.get(self.at..self.at + length)?;
+        // All bytes are looked at, since that is done many at a time.
+        let has_control = text.bytes().fold(false, |has, byte| has | (byte < b' '));
+        (!has_control).then_some(())?;
         self.at += length + 1;
         Some(text)
     }
 
-    /// What the name stands for whose quote is open.
+    /// What the name that comes next stands for.
     #[inline]
     fn field(&mut self, index: usize, tree: &Tree, names: &mut Names) -> Option<Option<Field>> {
-        if let Some((name, field)) = names.0.get(index) {
+        if let Some((written, field)) = names.0.get(index) {
             let rest = self.line.as_bytes().get(self.at..)?;
-            if rest.get(name.len()) == Some(&b'"') && rest.starts_with(name.as_bytes()) {
-                self.at += name.len() + 1;
+            if rest.starts_with(written.as_bytes()) {
+                self.at += written.len();
                 return Some(*field);
             }
         }
+        self.new_field(index, tree, names)
+    }
+
+    #[cold]
+    fn new_field(&mut self, index: usize, tree: &Tree, names: &mut Names) -> Option<Option<Field>> {
+        self.expect(b'"')?;
         let name = self.text()?;
+        self.expect(b':')?;
         let field = tree.field(name)?;
         names.0.truncate(index);
         // Hostile lines may have no end of names.
         if names.0.len() == index && index < 100 {
-            names.0.push((name.to_owned(), field));
+            names.0.push((format!("\"{name}\":"), field));
         }
         Some(field)
     }

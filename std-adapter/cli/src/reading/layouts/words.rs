@@ -177,9 +177,20 @@ impl<'a> Word<'a> {
     /// The name and the value of `name=value`, the value without its quotes.
     pub(crate) fn named(self) -> Option<(&'a str, &'a str)> {
         let (name, value) = self.text.split_once('=').filter(|_| self.is_bare())?;
-        let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        Some((name, inner.unwrap_or(value)))
+        Some((name, unquoted(value)))
     }
+
+    /// The value of `name=value` where the name is this one.
+    #[inline]
+    pub(crate) fn value_of(self, name: &str) -> Option<&'a str> {
+        let value = self.text.strip_prefix(name)?.strip_prefix('=')?;
+        self.is_bare().then(|| unquoted(value))
+    }
+}
+
+fn unquoted(value: &str) -> &str {
+    let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inner.unwrap_or(value)
 }
 
 /// The method and the path of a request line, `GET /path?query HTTP/1.1`: without the query.

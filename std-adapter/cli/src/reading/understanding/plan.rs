@@ -91,7 +91,7 @@ impl Plan {
         let understood = Understood {
             format: named(&draft.format, &envelopes, is_grpc),
             times_are: time_is.name(),
-            duration_from: draft.duration_from,
+            duration_from: within(draft.duration_from, &envelopes),
             duration_unit: draft.scale.name(),
             resolution: match order::resolution(&sample.times_us) {
                 1_000_000 => "s",
@@ -151,6 +151,11 @@ fn side(draft: &Draft, sample: &Sample, reading: &Reading, warnings: &mut Vec<St
 fn is_grpc(layout: &Layout, statuses: &[u16]) -> bool {
     let may_be = matches!(layout, Layout::Json(..) | Layout::Csv(_) | Layout::Logfmt(_) | Layout::ByPlace(_));
     may_be && !statuses.is_empty() && statuses.iter().all(|status| *status <= 16)
+}
+
+/// Where the duration stands, in the field of an object where lines are in one.
+fn within(from: String, envelopes: &[Envelope]) -> String {
+    if envelopes.contains(&Envelope::Docker) { from + " of `log`" } else { from }
 }
 
 fn named(format: &str, envelopes: &[Envelope], is_grpc: bool) -> String {

@@ -2,17 +2,17 @@
 
 use crate::reading::error::ReadError;
 use crate::reading::layouts::combined::{Parts, Place};
-use crate::reading::layouts::words::{Kind, Places};
+use crate::reading::layouts::words::{Kind, Places, Word};
 use crate::reading::understanding::Head;
 use crate::reading::understanding::question::Question;
 
-use super::rows::{Column, Row, Seen};
+use super::rows::{Column, Row};
 
 pub(super) const ADVICE: &str = "if one of the words is, say which and in which unit: --duration-word N \
                       --duration-unit UNIT; or --log-format with the server's own format";
 
 /// The words before those after the request, as they are shown, and how many come after.
-pub(super) fn shown_words(head: &Head<'_>, rows: &[Row]) -> (Vec<String>, usize) {
+pub(super) fn shown_words(head: &Head<'_>, rows: &[Row<'_>]) -> (Vec<String>, usize) {
     let mut places = Places::default();
     let line = rows.first().and_then(|row| head.line(row.number));
     let Some(parts) = line.and_then(|line| Parts::of(line, &mut places).ok()) else {
@@ -24,7 +24,7 @@ pub(super) fn shown_words(head: &Head<'_>, rows: &[Row]) -> (Vec<String>, usize)
     (words, parts.after.len())
 }
 
-pub(super) fn no_unit<'h>(head: &'h Head<'_>, rows: &'h [Row]) -> impl FnOnce() -> ReadError + 'h {
+pub(super) fn no_unit<'h>(head: &'h Head<'_>, rows: &'h [Row<'h>]) -> impl FnOnce() -> ReadError + 'h {
     move || {
         let matter = "in which unit is that word?";
         let advice = "add --duration-unit s, ms, us or ns";
@@ -35,7 +35,7 @@ pub(super) fn no_unit<'h>(head: &'h Head<'_>, rows: &'h [Row]) -> impl FnOnce() 
 /// Several words may be the duration.
 pub(super) fn several_words(
     head: &Head<'_>,
-    rows: &[Row],
+    rows: &[Row<'_>],
     several: &[&Column<'_>],
     extra: &str,
 ) -> ReadError {
@@ -61,9 +61,9 @@ pub(super) fn several_words(
 
 pub(super) fn ask(
     head: &Head<'_>,
-    rows: &[Row],
+    rows: &[Row<'_>],
     matter: &str,
-    is_candidate: impl Fn(&Seen) -> bool,
+    is_candidate: impl Fn(&Word<'_>) -> bool,
     advice: &str,
 ) -> ReadError {
     let mut question = question(head, rows, |_, word| is_candidate(word));
@@ -74,8 +74,8 @@ pub(super) fn ask(
 
 pub(super) fn question(
     head: &Head<'_>,
-    rows: &[Row],
-    is_candidate: impl Fn(usize, &Seen) -> bool,
+    rows: &[Row<'_>],
+    is_candidate: impl Fn(usize, &Word<'_>) -> bool,
 ) -> Question {
     let (mut words, _) = shown_words(head, rows);
     let mut candidates = Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn question(
             candidates.push(words.len());
         }
         words.push(match word.kind {
-            Kind::Bare => word.text.clone(),
+            Kind::Bare => word.text.to_owned(),
             Kind::Quoted => format!("\"{}\"", word.text),
             Kind::Bracketed => format!("[{}]", word.text),
         });

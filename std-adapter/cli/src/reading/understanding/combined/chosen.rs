@@ -15,7 +15,7 @@ use super::rules::{apache, named, sides, units};
 /// The word that was chosen, counted as in a line that is shown.
 pub(super) fn chosen(
     head: &Head<'_>,
-    rows: &[Row],
+    rows: &[Row<'_>],
     number: i32,
     reading: &Reading,
 ) -> Result<Finding, ReadError> {
@@ -45,7 +45,7 @@ pub(super) fn chosen(
         });
     };
     let column = Column { at, words: rows.iter().filter_map(|row| row.words.get(at)).collect() };
-    let texts = || column.words.iter().map(|word| word.text.as_str());
+    let texts = || column.words.iter().map(|word| word.text);
     if let Some((name, _)) = texts().next().and_then(|text| text.split_once('=')) {
         return named(head, rows, &[name], reading);
     }

@@ -67,7 +67,7 @@ pub(super) fn understand(head: &Head<'_>, reading: &Reading) -> Result<Draft, Re
     })
 }
 
-fn found(head: &Head<'_>, rows: &[Row], reading: &Reading) -> Result<Finding, ReadError> {
+fn found(head: &Head<'_>, rows: &[Row<'_>], reading: &Reading) -> Result<Finding, ReadError> {
     let columns = columns(rows);
     if let Some(name) = &reading.duration_field {
         return named(head, rows, &[name.as_str()], reading);

@@ -13,24 +13,17 @@ use crate::reading::value::Unit;
 /// Status and bytes come right after the request line, and are no durations.
 pub(super) const FIRST: usize = 2;
 
-/// A word after the request line, owned.
-#[derive(Clone, Debug)]
-pub(super) struct Seen {
-    pub(super) text: String,
-    pub(super) kind: Kind,
-}
-
 /// A line's time and the words after its request.
-pub(super) struct Row {
+pub(super) struct Row<'h> {
     pub(super) number: u64,
     pub(super) time_us: i64,
-    pub(super) words: Vec<Seen>,
+    pub(super) words: Vec<Word<'h>>,
 }
 
 /// The words at one place in all lines.
 pub(super) struct Column<'r> {
     pub(super) at: usize,
-    pub(super) words: Vec<&'r Seen>,
+    pub(super) words: Vec<&'r Word<'r>>,
 }
 
 impl Column<'_> {
@@ -39,21 +32,21 @@ impl Column<'_> {
     }
 
     pub(super) fn all(&self, check: impl Fn(&str) -> bool) -> bool {
-        !self.words.is_empty() && self.are_bare() && self.words.iter().all(|word| check(&word.text))
+        !self.words.is_empty() && self.are_bare() && self.words.iter().all(|word| check(word.text))
     }
 
     /// In millionths.
     pub(super) fn numbers(&self) -> Numbers {
-        let number = |word: &&Seen| Number::in_text(&word.text)?.micros(Unit::S);
+        let number = |word: &&Word<'_>| Number::in_text(word.text)?.micros(Unit::S);
         self.words.iter().map(number).collect()
     }
 }
 
 /// The lines that can be taken apart, with as many words as most have.
-pub(super) fn rows(head: &Head<'_>) -> Vec<Row> {
+pub(super) fn rows<'h>(head: &'h Head<'_>) -> Vec<Row<'h>> {
     let mut places = Places::default();
     let mut dates = Dates::default();
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<Row<'_>> = Vec::new();
     for (number, line) in &head.lines {
         let Ok(parts) = Parts::of(line, &mut places) else {
             continue;
@@ -61,8 +54,7 @@ pub(super) fn rows(head: &Head<'_>) -> Vec<Row> {
         let Some(time_us) = dates.micros(parts.time) else {
             continue;
         };
-        let seen = |word: Word<'_>| Seen { text: word.text.to_owned(), kind: word.kind };
-        rows.push(Row { number: *number, time_us, words: parts.after.iter().map(seen).collect() });
+        rows.push(Row { number: *number, time_us, words: parts.after.iter().collect() });
     }
     let mut lengths = HashMap::new();
     for row in &rows {
@@ -75,7 +67,7 @@ pub(super) fn rows(head: &Head<'_>) -> Vec<Row> {
     rows
 }
 
-pub(super) fn columns(rows: &[Row]) -> Vec<Column<'_>> {
+pub(super) fn columns<'r>(rows: &'r [Row<'_>]) -> Vec<Column<'r>> {
     let words = rows.first().map_or(0, |row| row.words.len());
     (FIRST..words)
         .map(|at| Column { at, words: rows.iter().filter_map(|row| row.words.get(at)).collect() })
@@ -86,14 +78,11 @@ pub(super) fn is_whole(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-pub(super) fn value_named<'r>(row: &'r Row, wanted: &str) -> Option<&'r str> {
-    row.words.iter().filter(|word| word.kind == Kind::Bare).find_map(|word| {
-        let (name, value) = word.text.split_once('=')?;
-        (name == wanted).then(|| value.trim_matches('"'))
-    })
+pub(super) fn value_named<'h>(row: &Row<'h>, wanted: &str) -> Option<&'h str> {
+    row.words.iter().find_map(|word| word.value_of(wanted))
 }
 
-pub(super) fn has(rows: &[Row], name: &str) -> bool {
+pub(super) fn has(rows: &[Row<'_>], name: &str) -> bool {
     let with = rows.iter().filter(|row| value_named(row, name).is_some()).count();
     with * 2 > rows.len()
 }

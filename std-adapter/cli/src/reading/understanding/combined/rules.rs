@@ -2,7 +2,7 @@
 
 use crate::reading::error::ReadError;
 use crate::reading::layouts::combined::Place;
-use crate::reading::layouts::words::Kind;
+use crate::reading::layouts::words::{Kind, Word};
 use crate::reading::length;
 use crate::reading::number::Number;
 use crate::reading::record::TimeIs;
@@ -11,7 +11,7 @@ use crate::reading::value::{Scale, Unit};
 
 use super::Finding;
 use super::asking::{ADVICE, ask, several_words};
-use super::rows::{Column, Row, Seen, is_nginx_time, is_whole, value_named};
+use super::rows::{Column, Row, is_nginx_time, is_whole, value_named};
 
 pub(super) fn known(columns: &[Column<'_>]) -> Option<Finding> {
     let of_kind = |column: &Column<'_>, kind: Kind| column.words.iter().all(|word| word.kind == kind);
@@ -49,7 +49,7 @@ pub(super) fn known(columns: &[Column<'_>]) -> Option<Finding> {
 /// The duration has one of these names.
 pub(super) fn named(
     head: &Head<'_>,
-    rows: &[Row],
+    rows: &[Row<'_>],
     names: &[&str],
     reading: &Reading,
 ) -> Result<Finding, ReadError> {
@@ -58,7 +58,7 @@ pub(super) fn named(
         && others.iter().any(|other| values(other) != values(first))
     {
         let matter = "several words have the name of a duration, and they differ";
-        let candidates = |word: &Seen| {
+        let candidates = |word: &Word<'_>| {
             let name = word.text.split_once('=').map(|(name, _)| name);
             name.is_some_and(|name| names.contains(&name))
         };
@@ -102,7 +102,7 @@ pub(super) fn named(
         [way] => Ok(finding(Scale::In(way.unit), Side::Known(way.time_is), "combined with a named duration")),
         _ => {
             let matter = format!("in which unit is {name}?");
-            let is_it = |word: &Seen| word.text.split_once('=').is_some_and(|(n, _)| n == name);
+            let is_it = |word: &Word<'_>| word.text.split_once('=').is_some_and(|(n, _)| n == name);
             let advice = "add --duration-unit s, ms, us or ns";
             Err(ask(head, rows, &matter, is_it, advice))
         }
@@ -112,7 +112,7 @@ pub(super) fn named(
 /// A word with its unit beside it.
 pub(super) fn with_unit(
     head: &Head<'_>,
-    rows: &[Row],
+    rows: &[Row<'_>],
     columns: &[Column<'_>],
 ) -> Result<Option<Finding>, ReadError> {
     let has_unit = |column: &&Column<'_>| column.all(|text| length::micros(text).is_some());
@@ -134,7 +134,7 @@ pub(super) fn with_unit(
 /// request's is always there.
 pub(super) fn of_nginx(
     head: &Head<'_>,
-    rows: &[Row],
+    rows: &[Row<'_>],
     columns: &[Column<'_>],
     reading: &Reading,
 ) -> Result<Option<Finding>, ReadError> {
@@ -142,9 +142,11 @@ pub(super) fn of_nginx(
     let Some(last) = times.last() else {
         return Ok(None);
     };
-    let texts =
-        |column: &Column<'_>| -> Vec<String> { column.words.iter().map(|word| word.text.clone()).collect() };
-    if times.iter().any(|column| texts(column) != texts(last)) {
+    let differs = |column: &&Column<'_>| {
+        let texts = column.words.iter().map(|word| word.text);
+        texts.ne(last.words.iter().map(|word| word.text))
+    };
+    if times.iter().any(differs) {
         return Err(several_words(head, rows, &times, ""));
     }
     let before = columns.iter().filter(|column| column.at < last.at);
@@ -167,7 +169,7 @@ pub(super) fn of_nginx(
 /// Plain numbers: which one is a duration, and in which unit, only the order of the lines can tell.
 pub(super) fn by_order(
     head: &Head<'_>,
-    rows: &[Row],
+    rows: &[Row<'_>],
     columns: &[Column<'_>],
     reading: &Reading,
 ) -> Result<Finding, ReadError> {
