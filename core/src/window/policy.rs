@@ -1,8 +1,9 @@
 //! A window of the user's own.
 
+use crate::state::State;
 use crate::window::Evidence;
 use crate::window::call::Call;
-use crate::window::judge::{Plain, Verdict};
+use crate::window::judge::{Judge, Plain, Verdict};
 use crate::{Clock, Outcome};
 
 /// A rule of one's own that says when to trip; [`Custom`] makes it a window.
@@ -44,14 +45,16 @@ pub trait Policy {
 #[derive(Debug)]
 pub struct Custom<P>(pub P);
 
-impl<P: Policy> Plain for Custom<P> {
+impl<P: Policy> Plain for Custom<P> {}
+
+impl<P: Policy> Judge for Custom<P> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         Verdict::of(self.0.trips(outcome, call.generation()))
     }
 
-    fn evidence<C: Clock>(&self, _: &Call<'_, C>) -> Evidence {
-        Evidence { failed: None, slow: None }
+    fn evidence<C: Clock>(&self, _: &Call<'_, C>) -> Result<Evidence, State> {
+        Ok(Evidence { failed: None, slow: None })
     }
 
     fn sweep<C>(&self, _: &Call<'_, C>) {}
