@@ -10,6 +10,9 @@ use crate::{Clock, Outcome};
 ///
 /// It is asked by any number of threads at once. Its generation tells what to forget: outcomes of an
 /// earlier one must not count in a later one. An outcome of a generation that is over never arrives.
+///
+/// Generations have numbers that come round after 4,096 of them, or 256 where words are 32 bits wide. A rule that
+/// was asked in none of those between can't tell the same number from the last time it came.
 pub trait Policy {
     /// Takes in the outcome of one call that counts (a success, a slow call, a failure), of a call
     /// admitted in `generation`. Returns whether the breaker is to trip.
