@@ -216,6 +216,7 @@ fn script(clock_goes_back: bool) -> impl Strategy<Value = Script> {
         Just(Through::Any),
         Just(Through::Striped),
         Just(Through::Adjustable),
+        Just(Through::Custom),
     ];
     (settings(), through, clock(), steps, amount()).prop_map(|(settings, through, clock, steps, period)| {
         Script { settings, through, clock, steps, period }

@@ -20,16 +20,16 @@
 //! | a cell's numbers, the second look | relaxed | ordered by the above |
 
 use crate::settings::attempt;
-use crate::state::{State, content, tag};
+use crate::state::State;
 use crate::sync::{Flag, Held, Ordering, Word, const_unless_loom, fence};
-use crate::window::any::{AnyRule, Kind};
+use crate::window::Evidence;
+use crate::window::any::{CUSUM, FAILURES};
 use crate::window::call::Call;
-use crate::window::cell::{Cell, Checked};
-use crate::window::judge::{Judge, Rule, Verdict};
-use crate::window::lanes::{Lane, Lanes};
+use crate::window::cell::{Cell, Checked, MEASURES};
+use crate::window::judge::{Inside, Judge, Rule, Verdict};
+use crate::window::lanes::{Lanes, Room};
 use crate::window::slow::judge_both;
-use crate::window::tagged::sweep;
-use crate::window::{Evidence, Measured};
+use crate::window::tagged::peek;
 use crate::{Clock, Config, ConfigError, Outcome, Settings};
 
 /// Makes a breaker whose settings can be replaced while calls go on: see
@@ -122,8 +122,7 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
     /// Writes `checked` into the cell that is not in force in `state`. For who has the turn.
     pub(crate) fn prepare(&self, state: State, checked: &Checked) {
         fence(Ordering::Release);
-        let [first, second] = &self.cells;
-        let other = if state.cell() == 0 { second } else { first };
+        let (_, other) = self.cells(state);
         other.store(checked);
     }
 
@@ -132,13 +131,19 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
     #[inline]
     pub(crate) fn measures(&self, seen: State) -> bool {
         fence(Ordering::Acquire);
-        self.cell(seen).measures()
+        self.cell(seen).kinds() & MEASURES != 0
     }
 
     #[inline]
     fn cell(&self, state: State) -> &Cell {
+        self.cells(state).0
+    }
+
+    /// The cell that is in force in `state`, and the other one.
+    #[inline]
+    fn cells(&self, state: State) -> (&Cell, &Cell) {
         let [first, second] = &self.cells;
-        if state.cell() == 0 { first } else { second }
+        if state.cell() == 0 { (first, second) } else { (second, first) }
     }
 
     /// What `read` finds in the cell that is in force in `seen`, which was loaded from `word`. Where the
@@ -157,6 +162,18 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
         if now.generation() == seen.generation() { Ok(answer) } else { Err(now) }
     }
 
+    /// Where the window keeps what it knows.
+    #[inline]
+    fn failed(&self) -> Room<'_, L> {
+        Room { words: &self.failed, lanes: &self.lanes, part: |lane| &lane.failed }
+    }
+
+    /// Where the one for slow calls does.
+    #[inline]
+    fn slow(&self) -> Room<'_, L> {
+        Room { words: &self.slow, lanes: &self.lanes, part: |lane| &lane.slow }
+    }
+
     #[inline(never)]
     fn judge_by_rule<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         let Ok((failed, slow)) = self.read(call.state_word(), call.state(), Cell::rules) else {
@@ -165,46 +182,13 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
         judge_both(
             outcome,
             slow.is_some(),
-            |bad| self.count(failed, &self.failed, Lane::failed, bad, call),
-            |bad| self.count(slow, &self.slow, Lane::slow, bad, call),
+            |bad| failed.map_or(Verdict::Holds, |rule| rule.count(&self.failed(), bad, call)),
+            |bad| slow.map_or(Verdict::Holds, |rule| rule.count(&self.slow(), bad, call)),
         )
-    }
-
-    /// Takes in one call by a rule that keeps what it knows in `words`, and in that part of each lane.
-    #[inline]
-    fn count<C: Clock>(
-        &self,
-        rule: Option<AnyRule>,
-        words: &[Word],
-        part: fn(&Lane) -> &[Word],
-        bad: bool,
-        call: &Call<'_, C>,
-    ) -> Verdict {
-        match (rule, self.lanes.own()) {
-            (None, _) => Verdict::Holds,
-            (Some(AnyRule::Time(rule)), Some(own)) => {
-                rule.count_in_lanes(words, part(own), self.lanes.all().iter().map(part), bad, call)
-            }
-            (Some(rule), _) => rule.count(words, bad, call),
-        }
-    }
-
-    /// What a rule has counted in `words`, and in that part of each lane.
-    fn measure<C: Clock>(
-        &self,
-        rule: AnyRule,
-        words: &[Word],
-        part: fn(&Lane) -> &[Word],
-        call: &Call<'_, C>,
-    ) -> Measured {
-        match rule {
-            AnyRule::Time(rule) => rule.measure_in_lanes(words, self.lanes.all().iter().map(part), call),
-            rule => rule.measure(words, call),
-        }
     }
 }
 
-impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS, SLOW, L> {
+impl<const WORDS: usize, const SLOW: usize, L: Lanes> Inside for Adjustable<WORDS, SLOW, L> {
     type Config = ();
     type Found<'a>
         = Config
@@ -223,18 +207,12 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS
     /// nothing either.
     #[inline]
     fn is_at_rest(&self, seen: State) -> bool {
-        const RING: u32 = Kind::Failures as u32;
-        const CUSUM: u32 = Kind::Cusum as u32;
         // As before any reading of a cell. Without it a thread that sees the flip could find the kind of
         // window that the cell held before, and a success would be lost.
         fence(Ordering::Acquire);
-        match self.cell(seen).kinds() {
-            RING => true,
-            CUSUM => self.failed.first().is_some_and(|word| {
-                // Relaxed: see `CusumRule::count`.
-                let value = word.load(Ordering::Relaxed);
-                tag(value) != seen.generation() || content(value) == 0
-            }),
+        match self.cell(seen).kinds() & !MEASURES {
+            FAILURES => true,
+            CUSUM => peek(&self.failed, seen.generation()) == 0,
             _ => false,
         }
     }
@@ -244,9 +222,11 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS
     fn is_calm(&self, seen: State) -> bool {
         // As in `is_at_rest`.
         fence(Ordering::Acquire);
-        self.cell(seen).first() == Kind::Failures as u32
+        self.cell(seen).kinds() == FAILURES
     }
+}
 
+impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS, SLOW, L> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         self.judge_by_rule(outcome, call)
@@ -254,20 +234,14 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
         let (failed, slow) = self.read(call.state_word(), call.state(), Cell::rules)?;
-        let measure =
-            |rule: Option<AnyRule>, words, part| rule.map(|rule| self.measure(rule, words, part, call));
         Ok(Evidence {
-            failed: measure(failed, &self.failed[..], Lane::failed),
-            slow: measure(slow, &self.slow[..], Lane::slow),
+            failed: failed.map(|rule| rule.measure(&self.failed(), call)),
+            slow: slow.map(|rule| rule.measure(&self.slow(), call)),
         })
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        sweep(&self.failed, call);
-        sweep(&self.slow, call);
-        for lane in self.lanes.all() {
-            sweep(lane.failed(), call);
-            sweep(lane.slow(), call);
-        }
+        self.failed().sweep(call);
+        self.slow().sweep(call);
     }
 }

@@ -2,15 +2,16 @@
 
 use crate::settings::{Threshold, attempt};
 use crate::sync::{Word, const_unless_loom};
+use crate::window::Measured;
 use crate::window::call::Call;
 use crate::window::calls::CallsRule;
 use crate::window::consecutive::ConsecutiveRule;
 use crate::window::cusum::CusumRule;
 use crate::window::failures::FailuresRule;
-use crate::window::judge::{Plain, Rule, Ruled, Verdict, judges_by_its_inside};
+use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
+use crate::window::lanes::{Lanes, Room};
 use crate::window::time::TimeRule;
-use crate::window::{Evidence, Measured};
-use crate::{Clock, ConfigError, Outcome, WindowSettings};
+use crate::{Clock, ConfigError, WindowSettings};
 
 /// Any of the windows, for where a file or a person chooses.
 ///
@@ -32,7 +33,7 @@ use crate::{Clock, ConfigError, Outcome, WindowSettings};
 /// # Ok::<(), nanobreaker_core::ConfigError>(())
 /// ```
 #[derive(Debug)]
-pub struct AnyWindow<const WORDS: usize>(Ruled<AnyRule, WORDS>);
+pub struct AnyWindow<const WORDS: usize>(AnyRule, [Word; WORDS]);
 
 impl<const WORDS: usize> AnyWindow<WORDS> {
     const_unless_loom! {
@@ -43,12 +44,12 @@ impl<const WORDS: usize> AnyWindow<WORDS> {
         /// As the constructor of that window: a threshold or a size may be what `WORDS` words hold.
         pub const fn new(settings: WindowSettings) -> Result<Self, ConfigError> {
             const { assert!(WORDS > 0, "a window takes at least one word") };
-            Ok(Self(Ruled { rule: attempt!(AnyRule::new(settings, WORDS)), words: Word::zeroes() }))
+            Ok(Self(attempt!(AnyRule::new(settings, WORDS)), Word::zeroes()))
         }
     }
 }
 
-judges_by_its_inside!(AnyWindow<const WORDS: usize>);
+judges_by_its_rule!(AnyWindow<const WORDS: usize>);
 
 /// Any of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,32 +61,14 @@ pub(crate) enum AnyRule {
     Cusum(CusumRule),
 }
 
-/// The kinds of rule, as a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Kind {
-    /// Nothing is judged.
-    Missing = 0,
-    Failures = 1,
-    Consecutive = 2,
-    Calls = 3,
-    Time = 4,
-    Cusum = 5,
-}
-
-impl Kind {
-    /// Total: what is no kind is missing.
-    pub(super) const fn from_number(number: u8) -> Self {
-        match number {
-            1 => Self::Failures,
-            2 => Self::Consecutive,
-            3 => Self::Calls,
-            4 => Self::Time,
-            5 => Self::Cusum,
-            _ => Self::Missing,
-        }
-    }
-}
+/// The kind of a window that judges nothing, as a number.
+pub(super) const MISSING: u32 = 0;
+/// The kinds of rule, as numbers.
+pub(super) const FAILURES: u32 = 1;
+const CONSECUTIVE: u32 = 2;
+const CALLS: u32 = 3;
+const TIME: u32 = 4;
+pub(super) const CUSUM: u32 = 5;
 
 /// How many numbers any rule takes; each kind has its own.
 pub(super) const PARTS: usize = 4;
@@ -109,60 +92,54 @@ impl AnyRule {
     }
 
     /// Kind and numbers, from which [`from_parts`](Self::from_parts) makes the same rule.
-    pub(super) const fn parts(self) -> (Kind, [u32; PARTS]) {
+    pub(super) const fn parts(self) -> (u32, [u32; PARTS]) {
         match self {
-            Self::Failures(rule) => {
-                let [threshold, within_ms] = rule.parts();
-                (Kind::Failures, [threshold, within_ms, 0, 0])
+            Self::Failures(rule) => (FAILURES, rule.parts()),
+            Self::Consecutive(rule) => (CONSECUTIVE, [rule.threshold, 0, 0, 0]),
+            Self::Calls(CallsRule { threshold: Threshold { ppm, min_calls }, size }) => {
+                (CALLS, [size, 0, ppm, min_calls])
             }
-            Self::Consecutive(rule) => (Kind::Consecutive, [rule.threshold, 0, 0, 0]),
-            Self::Calls(CallsRule { threshold, size }) => {
-                (Kind::Calls, [size, 0, threshold.ppm, threshold.min_calls])
-            }
-            Self::Time(rule) => (Kind::Time, rule.parts()),
-            Self::Cusum(rule) => {
-                let parts = [rule.failure, rule.success, rule.sustained_for_ms, 0];
-                (Kind::Cusum, parts)
-            }
+            Self::Time(rule) => (TIME, rule.parts()),
+            Self::Cusum(rule) => (CUSUM, [rule.failure, rule.success, rule.sustained_for_ms, 0]),
         }
     }
 
-    /// The rule of these parts. Total: whatever the numbers are, no panic follows.
-    pub(super) const fn from_parts(kind: Kind, [first, second, third, fourth]: [u32; PARTS]) -> Option<Self> {
+    /// The rule of these parts. Total: what is no kind is missing, and whatever the numbers are, no panic
+    /// follows.
+    pub(super) const fn from_parts(kind: u32, [first, second, third, fourth]: [u32; PARTS]) -> Option<Self> {
         let threshold = Threshold { ppm: third, min_calls: fourth };
         Some(match kind {
-            Kind::Missing => return None,
-            Kind::Failures => Self::Failures(FailuresRule::from_parts(first, second)),
-            Kind::Consecutive => Self::Consecutive(ConsecutiveRule { threshold: first }),
-            Kind::Calls => Self::Calls(CallsRule { threshold, size: first }),
-            Kind::Time => Self::Time(TimeRule::from_parts(threshold, first, second)),
-            Kind::Cusum => {
-                Self::Cusum(CusumRule { failure: first, success: second, sustained_for_ms: third })
-            }
+            FAILURES => Self::Failures(FailuresRule::from_parts(first, second)),
+            CONSECUTIVE => Self::Consecutive(ConsecutiveRule { threshold: first }),
+            CALLS => Self::Calls(CallsRule { threshold, size: first }),
+            TIME => Self::Time(TimeRule::from_parts(threshold, first, second)),
+            CUSUM => Self::Cusum(CusumRule { failure: first, success: second, sustained_for_ms: third }),
+            _ => return None,
         })
     }
 }
 
+/// What `$answer` says, with `$rule` the one that `$any` is.
+macro_rules! of_any {
+    ($any:expr, $rule:ident => $answer:expr) => {
+        match $any {
+            AnyRule::Failures($rule) => $answer,
+            AnyRule::Consecutive($rule) => $answer,
+            AnyRule::Calls($rule) => $answer,
+            AnyRule::Time($rule) => $answer,
+            AnyRule::Cusum($rule) => $answer,
+        }
+    };
+}
+
 impl Rule for AnyRule {
     #[inline]
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        match self {
-            Self::Failures(rule) => rule.count(words, bad, call),
-            Self::Consecutive(rule) => rule.count(words, bad, call),
-            Self::Calls(rule) => rule.count(words, bad, call),
-            Self::Time(rule) => rule.count(words, bad, call),
-            Self::Cusum(rule) => rule.count(words, bad, call),
-        }
+    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        of_any!(self, rule => rule.count(room, bad, call))
     }
 
-    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
-        match self {
-            Self::Failures(rule) => rule.measure(words, call),
-            Self::Consecutive(rule) => rule.measure(words, call),
-            Self::Calls(rule) => rule.measure(words, call),
-            Self::Time(rule) => rule.measure(words, call),
-            Self::Cusum(rule) => rule.measure(words, call),
-        }
+    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
+        of_any!(self, rule => rule.measure(room, call))
     }
 }
 
@@ -190,7 +167,6 @@ mod tests {
         ] {
             let rule = AnyRule::new(settings, 129).unwrap();
             let (kind, parts) = rule.parts();
-            assert_eq!(kind, Kind::from_number(kind as u8));
             assert_eq!(AnyRule::from_parts(kind, parts), Some(rule));
         }
     }

@@ -1,7 +1,7 @@
 //! One call on its way into a window.
 
 use crate::Clock;
-use crate::state::{Span, State};
+use crate::state::State;
 use crate::sync::{Ordering, Raw, Word};
 
 /// One call of a generation that is about to enter the window.
@@ -60,40 +60,5 @@ impl<C: Clock> Call<'_, C> {
     #[inline]
     pub(crate) fn now(&self) -> Raw {
         self.clock.now_ms() as Raw
-    }
-}
-
-/// How often a call reads the clock again.
-const MOST_READINGS: u8 = 32;
-
-/// A call's reading of the clock, for windows that may hold times that are newer.
-///
-/// Then this thread stalled after it read the clock, or the clock was set back. The clock is read
-/// again while that brings a later reading: a thread may stall more than once. What is still newer
-/// afterwards is from before the clock was set back. So it is after 32 readings: a clock that goes on
-/// between any two readings must not keep a call here for as long as it was set back.
-#[derive(Clone, Copy)]
-pub(super) struct Reading {
-    pub(super) now: Raw,
-    /// Times that are newer than `now` are from before the clock was set back.
-    pub(super) was_set_back: bool,
-    readings: u8,
-}
-
-impl Reading {
-    pub(super) fn new<C: Clock>(call: &Call<'_, C>) -> Self {
-        Self { now: call.now(), was_set_back: false, readings: 0 }
-    }
-
-    /// Reads the clock again, having met a newer time.
-    pub(super) fn again<C: Clock>(self, call: &Call<'_, C>) -> Self {
-        let now = call.now();
-        // The unit of one millisecond: only the order of the two readings matters.
-        let advanced = Span::new(1, 1).is_ahead(now, self.now, Raw::MAX);
-        Self {
-            now: if advanced { now } else { self.now },
-            was_set_back: !advanced || self.readings >= MOST_READINGS,
-            readings: self.readings.saturating_add(1),
-        }
     }
 }

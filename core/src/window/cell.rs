@@ -9,7 +9,7 @@
 
 use crate::settings::attempt;
 use crate::sync::{Number, const_unless_loom};
-use crate::window::any::{AnyRule, Kind, PARTS};
+use crate::window::any::{AnyRule, MISSING, PARTS};
 use crate::{Config, ConfigError, Settings};
 
 const LIMITS: usize = 1;
@@ -19,7 +19,7 @@ const CONFIG: usize = SLOW + PARTS;
 const NUMBERS: usize = CONFIG + Config::NUMBERS;
 
 /// Stands above the kinds where there are limits for those who measure calls.
-const MEASURES: u32 = 1 << 16;
+pub(super) const MEASURES: u32 = 1 << 16;
 
 /// Settings that are within their limits, as a cell holds them.
 pub(crate) struct Checked {
@@ -36,14 +36,14 @@ impl Checked {
     ) -> Result<Self, ConfigError> {
         let failed = attempt!(AnyRule::new(settings.window, words)).parts();
         let slow = match settings.slow_window {
-            None => (Kind::Missing, [0; PARTS]),
+            None => (MISSING, [0; PARTS]),
             Some(_) if slow_words == 0 => return Err(ConfigError::new("slow_window", 1, 0, 0)),
             Some(window) => attempt!(AnyRule::new(window, slow_words)).parts(),
         };
         let config = attempt!(settings.opening.build());
         let limits = [or_never(settings.slow_after_ms), or_never(settings.hung_after_ms)];
         let measures = if limits[0] != 0 || limits[1] != 0 { MEASURES } else { 0 };
-        let numbers = [failed.0 as u32 | (slow.0 as u32) << u8::BITS | measures; NUMBERS];
+        let numbers = [failed.0 | slow.0 << u8::BITS | measures; NUMBERS];
         let numbers = with(numbers, LIMITS, &limits);
         let numbers = with(numbers, FAILED, &failed.1);
         let numbers = with(numbers, SLOW, &slow.1);
@@ -92,23 +92,11 @@ impl Cell {
         core::array::from_fn(|i| self.0.get(first + i).map_or(0, Number::load))
     }
 
-    /// The kind of the window, and above it that of the window for slow calls.
+    /// The kind of the window, above it that of the window for slow calls, and [`MEASURES`].
     #[inline]
     pub(super) fn kinds(&self) -> u32 {
-        self.first() & !MEASURES
-    }
-
-    /// Whether there are limits for those who measure calls.
-    #[inline]
-    pub(super) fn measures(&self) -> bool {
-        self.first() & MEASURES != 0
-    }
-
-    /// Both of these.
-    #[inline]
-    pub(super) fn first(&self) -> u32 {
-        let [first] = self.load(0);
-        first
+        let [kinds] = self.load(0);
+        kinds
     }
 
     /// The limits for those who measure calls, in milliseconds: slow after, hung after; 0 is never.
@@ -119,12 +107,9 @@ impl Cell {
 
     /// The rule of the window, and that of the window for slow calls.
     pub(super) fn rules(&self) -> (Option<AnyRule>, Option<AnyRule>) {
-        let kinds = self.kinds();
-        let kind = |number: u32| Kind::from_number(number as u8);
-        (
-            AnyRule::from_parts(kind(kinds), self.load(FAILED)),
-            AnyRule::from_parts(kind(kinds >> u8::BITS), self.load(SLOW)),
-        )
+        let [failed, slow, ..] = self.kinds().to_le_bytes();
+        let rule = |kind: u8, first| AnyRule::from_parts(kind.into(), self.load(first));
+        (rule(failed, FAILED), rule(slow, SLOW))
     }
 
     #[inline]

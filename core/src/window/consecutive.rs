@@ -4,11 +4,12 @@
 
 use crate::settings::{attempt, within};
 use crate::sync::{Word, const_unless_loom};
+use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Plain, Rule, Ruled, Verdict, judges_by_its_inside};
+use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
+use crate::window::lanes::{Lanes, Room};
 use crate::window::tagged::{peek, update};
-use crate::window::{Evidence, Measured};
-use crate::{Clock, ConfigError, Outcome};
+use crate::{Clock, ConfigError};
 
 /// The largest threshold.
 const MAX_THRESHOLD: u32 = u16::MAX as u32;
@@ -35,7 +36,7 @@ const MAX_THRESHOLD: u32 = u16::MAX as u32;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Consecutive(Ruled<ConsecutiveRule, 1>);
+pub struct Consecutive(ConsecutiveRule, [Word; 1]);
 
 impl Consecutive {
     const_unless_loom! {
@@ -45,12 +46,12 @@ impl Consecutive {
         ///
         /// `threshold` must be from 1 to 65,535.
         pub const fn new(threshold: u32) -> Result<Self, ConfigError> {
-            Ok(Self(Ruled { rule: attempt!(ConsecutiveRule::new(threshold)), words: Word::zeroes() }))
+            Ok(Self(attempt!(ConsecutiveRule::new(threshold)), Word::zeroes()))
         }
     }
 }
 
-judges_by_its_inside!(Consecutive);
+judges_by_its_rule!(Consecutive);
 
 /// The rule beside its word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,22 +68,24 @@ impl ConsecutiveRule {
 
 impl Rule for ConsecutiveRule {
     #[inline]
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some(word) = words.first() else { return Verdict::Holds };
-        if !bad && peek(words, call) == 0 {
+    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        let Some(word) = room.words.first() else { return Verdict::Holds };
+        if !bad && peek(room.words, call.generation()) == 0 {
             return Verdict::Holds;
         }
-        update(word, call, |count| match count + 1 {
-            _ if !bad => (0, Verdict::Holds),
-            // The last failure is not stored. It trips, and whoever comes after it trips too until
-            // the generation is over.
-            failures if failures >= self.threshold.into() => (count, Verdict::Trips),
-            failures => (failures, Verdict::Holds),
+        update(word, call, |count| {
+            Ok(match count + 1 {
+                _ if !bad => (0, Verdict::Holds),
+                // The last failure is not stored. It trips, and whoever comes after it trips too until
+                // the generation is over.
+                failures if failures >= self.threshold.into() => (count, Verdict::Trips),
+                failures => (failures, Verdict::Holds),
+            })
         })
         .unwrap_or(Verdict::Stale)
     }
 
-    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
-        Measured::Count { bad: peek(words, call) as u32, limit: self.threshold }
+    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
+        Measured::Count { bad: peek(room.words, call.generation()) as u32, limit: self.threshold }
     }
 }

@@ -24,12 +24,13 @@
 use crate::settings::{MILLION, attempt, within};
 use crate::state::CONTENT_BITS;
 use crate::sync::{Raw, WIDE, Word, const_unless_loom};
+use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Plain, Rule, Ruled, Verdict, judges_by_its_inside};
+use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
+use crate::window::lanes::{Lanes, Room};
 use crate::window::logarithm::log2;
 use crate::window::tagged::{peek, update};
-use crate::window::{Evidence, Measured};
-use crate::{Clock, ConfigError, CusumSettings, Outcome};
+use crate::{Clock, ConfigError, CusumSettings};
 
 const SUM_BITS: u32 = if WIDE { 26 } else { CONTENT_BITS };
 /// The sum that trips.
@@ -110,7 +111,7 @@ const MOST_CALLS: u64 = 1_000_000_000_000_000;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Cusum(Ruled<CusumRule, 1>);
+pub struct Cusum(CusumRule, [Word; 1]);
 
 impl Cusum {
     const_unless_loom! {
@@ -122,12 +123,12 @@ impl Cusum {
         /// and so far above it that a success weighs anything; `calls_per_false_trip` from 2 to 10¹⁵;
         /// `sustained_for_ms` at most 16,777,216, and 0 where words are 32 bits wide.
         pub const fn new(settings: CusumSettings) -> Result<Self, ConfigError> {
-            Ok(Self(Ruled { rule: attempt!(CusumRule::new(settings)), words: Word::zeroes() }))
+            Ok(Self(attempt!(CusumRule::new(settings)), Word::zeroes()))
         }
     }
 }
 
-judges_by_its_inside!(Cusum);
+judges_by_its_rule!(Cusum);
 
 /// The rule beside its word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,20 +255,20 @@ const fn least_broken(normal: u32, calls: u64) -> u64 {
 
 impl Rule for CusumRule {
     #[inline]
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some(word) = words.first() else { return Verdict::Holds };
-        if !bad && peek(words, call) == 0 {
+    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        let Some(word) = room.words.first() else { return Verdict::Holds };
+        if !bad && peek(room.words, call.generation()) == 0 {
             return Verdict::Holds;
         }
         let now = if bad && self.sustained_for_ms > 0 { call.now() } else { 0 };
         update(word, call, |there| {
-            if bad { self.failed(there, now) } else { (self.succeeded(there), Verdict::Holds) }
+            Ok(if bad { self.failed(there, now) } else { (self.succeeded(there), Verdict::Holds) })
         })
         .unwrap_or(Verdict::Stale)
     }
 
-    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
-        let sum = u64::from(peek(words, call) & (TRIPS_AT - 1));
+    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
+        let sum = u64::from(peek(room.words, call.generation()) & (TRIPS_AT - 1));
         Measured::Sum { ppm: ((sum * u64::from(MILLION)) >> SUM_BITS) as u32 }
     }
 }

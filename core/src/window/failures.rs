@@ -15,12 +15,14 @@
 use crate::settings::{attempt, within};
 use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
-use crate::window::call::{Call, Reading};
-use crate::window::judge::{Plain, Rule, Ruled, Verdict, judges_by_its_inside};
-use crate::window::tagged::{own_content, update};
-use crate::window::turn::{Halves, Turned, half_turn, turn_to};
-use crate::window::{Evidence, Measured};
-use crate::{Clock, ConfigError, Outcome};
+use crate::window::Measured;
+use crate::window::call::Call;
+use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
+use crate::window::lanes::{Lanes, Room};
+use crate::window::reading::Reading;
+use crate::window::tagged::{Stop, own_content, update};
+use crate::window::turn::{Halves, half_turn, turn_to};
+use crate::{Clock, ConfigError};
 
 const TAKEN: Raw = 1 << (CONTENT_BITS - 1);
 const STAMP: Raw = TAKEN - 1;
@@ -53,7 +55,7 @@ const DIGITS: u32 = if WIDE { 28 } else { 14 };
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Failures<const K: usize>(Ruled<FailuresRule, K>);
+pub struct Failures<const K: usize>(FailuresRule, [Word; K]);
 
 impl<const K: usize> Failures<K> {
     const_unless_loom! {
@@ -84,12 +86,12 @@ impl<const K: usize> Failures<K> {
         ///
         /// `threshold` must be from 1 to `K`, and `ms` from 1 to 67,108,864 (18.6 hours).
         pub const fn up_to(threshold: u32, ms: u64) -> Result<Self, ConfigError> {
-            Ok(Self(Ruled { rule: attempt!(FailuresRule::new(threshold, ms, K)), words: Word::zeroes() }))
+            Ok(Self(attempt!(FailuresRule::new(threshold, ms, K)), Word::zeroes()))
         }
     }
 }
 
-judges_by_its_inside!(Failures<const K: usize>);
+judges_by_its_rule!(Failures<const K: usize>);
 
 /// The rule beside its slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,18 +99,6 @@ pub(crate) struct FailuresRule {
     within: Span,
     /// K−1.
     slots: u32,
-}
-
-/// What a failure finds in a slot.
-enum Found {
-    /// A failure within the window.
-    Live,
-    /// A stamp that the clock, as read, has not reached.
-    Newer,
-    /// Nothing that counts; now it holds this failure.
-    Free,
-    /// The words have turned since.
-    Turned,
 }
 
 impl FailuresRule {
@@ -122,38 +112,31 @@ impl FailuresRule {
         Self { within: Span::new(within_ms, DIGITS), slots: threshold.saturating_sub(1) }
     }
 
-    pub(super) const fn parts(self) -> [u32; 2] {
-        [self.slots + 1, self.within.ms()]
+    pub(super) const fn parts(self) -> [u32; 4] {
+        [self.slots + 1, self.within.ms(), 0, 0]
     }
 
     #[cold]
     fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
         let Some((turn, slots)) = self.split(words) else { return Verdict::Trips };
-        let mut reading = Reading::new(call);
-        loop {
-            match self.walk(turn, slots, reading, call) {
-                Some(verdict) => return verdict,
-                None => reading = reading.again(call),
-            }
-        }
+        Reading::judged(call, |reading| self.walk(turn, slots, reading, call))
     }
 
-    /// Looks for a free slot; `None` where the clock is to be read again.
-    fn walk<C>(self, turn: &Word, slots: &[Word], reading: Reading, call: &Call<'_, C>) -> Option<Verdict> {
-        match self.turn(turn, slots, reading, call) {
-            Turned::Here => {}
-            Turned::Behind => return None,
-            Turned::Stale => return Some(Verdict::Stale),
-        }
+    /// Looks for a free slot.
+    fn walk<C>(
+        self,
+        turn: &Word,
+        slots: &[Word],
+        reading: Reading,
+        call: &Call<'_, C>,
+    ) -> Result<Verdict, Stop> {
+        self.turn(turn, slots, reading, call)?;
         for slot in slots {
-            match self.enter(slot, turn, reading, call) {
-                Some(Found::Live) => {}
-                Some(Found::Free) => return Some(Verdict::Holds),
-                Some(Found::Newer | Found::Turned) => return None,
-                None => return Some(Verdict::Stale),
+            if self.enter(slot, turn, reading, call)? {
+                return Ok(Verdict::Holds);
             }
         }
-        Some(Verdict::Trips)
+        Ok(Verdict::Trips)
     }
 
     /// The turn, and the slots.
@@ -165,71 +148,68 @@ impl FailuresRule {
     /// How many slots hold a failure within the window, for who writes nothing.
     fn live<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Option<usize> {
         let (turn, slots) = self.split(words)?;
-        // Newer stamps count as near as they are, as if the clock had been set back.
-        let mut reading = Reading::new(call);
-        reading.was_set_back = true;
-        let turned = half_turn(turn, call);
+        let reading = Reading::to_look(call);
+        let (turned, half) = (half_turn(turn, call), self.half(reading.now));
         let is_live = |slot: &&Word| {
             // Relaxed: ordered behind the acquire load of the turn.
-            let there = own_content(slot.load(Ordering::Relaxed), call);
-            let is_believed = match self.half(reading.now).wrapping_sub(turned) & self.range() {
-                0 => true,
-                _ if WIDE || self.range() == 1 => true,
-                // Words that have yet to be emptied are two half turns old: of this one's kind.
-                1 => (there & Self::ODD != 0) == (turned & 1 != 0),
-                _ => false,
-            };
-            is_believed && matches!(self.look(there, reading), Found::Live)
+            let there = own_content(slot.load(Ordering::Relaxed), call.generation());
+            (!self.turns() || self.lasts(there, turned, half)) && self.is_live(there, reading) == Ok(true)
         };
         Some(slots.iter().filter(is_live).count())
     }
 
-    /// Takes `slot` for a failure, if it is free.
-    fn enter<C>(self, slot: &Word, turn: &Word, reading: Reading, call: &Call<'_, C>) -> Option<Found> {
-        let mine = TAKEN | (self.within.units(reading.now) & STAMP);
-        update(slot, call, |there| match self.look(there, reading) {
-            Found::Free if !self.is_turned_to(turn, reading, call) => (there, Found::Turned),
-            Found::Free => (mine, Found::Free),
-            found => (there, found),
+    /// Takes `slot` for a failure, if it is free. Returns whether it was.
+    fn enter<C>(self, slot: &Word, turn: &Word, reading: Reading, call: &Call<'_, C>) -> Result<bool, Stop> {
+        update(slot, call, |there| {
+            if self.is_live(there, reading)? {
+                Ok((there, false))
+            } else if self.is_turned_to(turn, reading, call) {
+                Ok((TAKEN | self.stamp(reading), true))
+            } else {
+                Err(Stop::Newer)
+            }
         })
     }
 
-    fn look(self, slot: Raw, reading: Reading) -> Found {
-        let now = reading.now;
-        if slot & TAKEN == 0 {
-            Found::Free
-        } else if !reading.was_set_back && self.within.is_ahead(slot, now, STAMP) {
-            Found::Newer
-        } else if self.within.is_near(slot, now, STAMP) {
-            // Where the clock was set back, a failure ahead is as near as one so far ago.
-            Found::Live
-        } else {
-            Found::Free
+    /// Whether a slot holds a failure within the window. Where the clock was set back, a failure ahead is as
+    /// near as one so far ago.
+    fn is_live(self, slot: Raw, Reading { now, was_set_back }: Reading) -> Result<bool, Stop> {
+        let is_taken = slot & TAKEN != 0;
+        if is_taken && !was_set_back && self.within.is_ahead(slot, now, STAMP) {
+            return Err(Stop::Newer);
         }
+        Ok(is_taken && self.within.is_near(slot, now, STAMP))
     }
 
-    /// Half turns of a narrow stamp. A wide one never comes round.
+    const fn stamp(self, reading: Reading) -> Raw {
+        self.within.units(reading.now) & STAMP
+    }
+
+    /// Whether stamps come round while the clock does not.
+    const fn turns(self) -> bool {
+        !WIDE && self.within.range() > STAMP
+    }
+
     const fn half(self, now: Raw) -> Raw {
         self.within.units(now) >> (STAMP_BITS - 1)
     }
 
-    fn turn<C>(self, turn: &Word, slots: &[Word], reading: Reading, call: &Call<'_, C>) -> Turned {
-        if WIDE {
-            return Turned::Here;
+    fn turn<C>(self, turn: &Word, slots: &[Word], reading: Reading, call: &Call<'_, C>) -> Result<(), Stop> {
+        if !self.turns() {
+            return Ok(());
         }
-        let (half, empty) = (self.half(reading.now), self.within.units(reading.now) & STAMP);
+        let (half, empty) = (self.half(reading.now), self.stamp(reading));
         turn_to(turn, half, reading.was_set_back, self, empty, slots.iter(), call)
     }
 
     fn is_turned_to<C>(self, turn: &Word, reading: Reading, call: &Call<'_, C>) -> bool {
         // Relaxed: ordered behind the acquire load of the slot, see `turn`.
-        WIDE || turn.load(Ordering::Relaxed) == tagged(call.generation(), self.half(reading.now))
+        !self.turns() || turn.load(Ordering::Relaxed) == tagged(call.generation(), self.half(reading.now))
     }
 }
 
 impl Halves for FailuresRule {
     const ODD: Raw = 1 << (STAMP_BITS - 1);
-    const KEEPS_NEWER: bool = true;
 
     #[inline]
     fn range(self) -> Raw {
@@ -239,12 +219,12 @@ impl Halves for FailuresRule {
 
 impl Rule for FailuresRule {
     #[inline]
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        if bad { self.fail(words, call) } else { Verdict::Holds }
+    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        if bad { self.fail(room.words, call) } else { Verdict::Holds }
     }
 
-    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
-        let bad = self.live(words, call).unwrap_or(0);
+    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
+        let bad = self.live(room.words, call).unwrap_or(0);
         Measured::Count { bad: bad as u32, limit: self.slots + 1 }
     }
 }

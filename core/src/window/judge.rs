@@ -5,7 +5,7 @@ use core::borrow::Borrow;
 use crate::state::State;
 use crate::sync::Word;
 use crate::window::call::Call;
-use crate::window::tagged;
+use crate::window::lanes::{Lanes, Room};
 use crate::window::{Evidence, Measured};
 use crate::{Clock, Config, Outcome};
 
@@ -29,8 +29,21 @@ impl Verdict {
     }
 }
 
-/// The inside of a window.
+/// What a window does with the calls of its breaker.
 pub(crate) trait Judge {
+    /// Takes in one call's outcome: success, slow or failure.
+    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict;
+
+    /// What it has counted in the call's generation; where the settings have changed since, what the state
+    /// word holds now. Writes nothing.
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State>;
+
+    /// Empties the words of generations long gone; see [`tagged::sweep`](super::tagged::sweep).
+    fn sweep<C>(&self, call: &Call<'_, C>);
+}
+
+/// The inside of a window: it judges, and knows which configuration is in force.
+pub(crate) trait Inside: Judge {
     /// What the breaker keeps beside the window: its configuration, unless the window does.
     type Config;
 
@@ -69,63 +82,12 @@ pub(crate) trait Judge {
         let _ = seen;
         false
     }
-
-    /// Takes in one call's outcome: success, slow or failure.
-    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict;
-
-    /// What it has counted in the call's generation; where the settings have changed since, what the state
-    /// word holds now. Writes nothing.
-    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State>;
-
-    /// Empties the words of generations long gone; see [`tagged::sweep`].
-    fn sweep<C>(&self, call: &Call<'_, C>);
-}
-
-/// A rule that judges calls which are good or bad, by what it keeps in words.
-pub(crate) trait Rule {
-    /// Takes in one call.
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict;
-
-    /// What it has counted. Writes nothing.
-    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured;
-}
-
-/// A rule with words of its own.
-#[derive(Debug)]
-pub(crate) struct Ruled<R, const WORDS: usize> {
-    pub(crate) rule: R,
-    pub(crate) words: [Word; WORDS],
 }
 
 /// A window beside which the breaker keeps its configuration: one that can stand beside another.
-pub(crate) trait Plain {
-    /// See [`Judge::judge`].
-    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict;
+pub(crate) trait Plain: Judge {}
 
-    /// See [`Judge::evidence`].
-    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence;
-
-    /// See [`Judge::sweep`].
-    fn sweep<C>(&self, call: &Call<'_, C>);
-}
-
-/// An outcome is bad to a rule unless it is a success.
-impl<R: Rule, const WORDS: usize> Plain for Ruled<R, WORDS> {
-    #[inline]
-    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        self.rule.count(&self.words, outcome != Outcome::Success, call)
-    }
-
-    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence {
-        Evidence::of_failed(self.rule.measure(&self.words, call))
-    }
-
-    fn sweep<C>(&self, call: &Call<'_, C>) {
-        tagged::sweep(&self.words, call);
-    }
-}
-
-impl<W: Plain> Judge for W {
+impl<W: Plain> Inside for W {
     type Config = Config;
     type Found<'a>
         = &'a Config
@@ -136,38 +98,40 @@ impl<W: Plain> Judge for W {
     fn config<'a>(&'a self, own: &'a Config, _: &Word, _: State) -> Result<&'a Config, State> {
         Ok(own)
     }
-
-    #[inline]
-    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        Plain::judge(self, outcome, call)
-    }
-
-    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        Ok(Plain::evidence(self, call))
-    }
-
-    fn sweep<C>(&self, call: &Call<'_, C>) {
-        Plain::sweep(self, call);
-    }
 }
 
-/// Makes `$window`, a tuple struct over a window, a window.
-macro_rules! judges_by_its_inside {
+/// A rule that judges calls which are good or bad, by what it keeps in words.
+pub(crate) trait Rule {
+    /// Takes in one call.
+    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict;
+
+    /// What it has counted. Writes nothing.
+    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured;
+}
+
+/// Makes `$window`, a tuple of a rule and its words, a window. An outcome is bad to a rule unless it is a
+/// success.
+macro_rules! judges_by_its_rule {
     ($window:ident $(<const $n:ident: usize>)?) => {
-        impl $(<const $n: usize>)? Plain for $window $(<$n>)? {
+        impl $(<const $n: usize>)? $crate::window::judge::Plain for $window $(<$n>)? {}
+
+        impl $(<const $n: usize>)? $crate::window::judge::Judge for $window $(<$n>)? {
             #[inline]
-            fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-                Plain::judge(&self.0, outcome, call)
+            fn judge<C: Clock>(&self, outcome: $crate::Outcome, call: &Call<'_, C>) -> Verdict {
+                self.0.count(&Room::of(&self.1), outcome != $crate::Outcome::Success, call)
             }
 
-            fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence {
-                Plain::evidence(&self.0, call)
+            fn evidence<C: Clock>(
+                &self,
+                call: &Call<'_, C>,
+            ) -> Result<$crate::Evidence, $crate::state::State> {
+                Ok($crate::Evidence::of_failed(self.0.measure(&Room::of(&self.1), call)))
             }
 
             fn sweep<C>(&self, call: &Call<'_, C>) {
-                Plain::sweep(&self.0, call);
+                $crate::window::sweep(&self.1, call);
             }
         }
     };
 }
-pub(super) use judges_by_its_inside;
+pub(super) use judges_by_its_rule;

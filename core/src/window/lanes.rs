@@ -6,6 +6,8 @@
 //! builds the breaker provides them, and may do so when they are first needed.
 
 use crate::sync::{Word, const_unless_loom};
+use crate::window::call::Call;
+use crate::window::tagged::sweep;
 
 /// The most buckets that are counted in lanes. A window with more counts in the breaker's own words.
 const BUCKETS: usize = 32;
@@ -39,8 +41,8 @@ impl Lanes for () {
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Lane {
-    failed: [Word; BUCKETS],
-    slow: [Word; BUCKETS],
+    pub(super) failed: [Word; BUCKETS],
+    pub(super) slow: [Word; BUCKETS],
 }
 
 impl Lane {
@@ -50,20 +52,45 @@ impl Lane {
             Self { failed: Word::zeroes(), slow: Word::zeroes() }
         }
     }
-
-    #[inline]
-    pub(super) fn failed(&self) -> &[Word] {
-        &self.failed
-    }
-
-    #[inline]
-    pub(super) fn slow(&self) -> &[Word] {
-        &self.slow
-    }
 }
 
 impl Default for Lane {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// Where a rule keeps what it knows: words of its own, and a part of each lane.
+pub(crate) struct Room<'a, L> {
+    pub(super) words: &'a [Word],
+    pub(super) lanes: &'a L,
+    pub(super) part: fn(&Lane) -> &[Word],
+}
+
+impl<'a> Room<'a, ()> {
+    /// Without lanes.
+    #[inline]
+    pub(super) const fn of(words: &'a [Word]) -> Self {
+        Self { words, lanes: &(), part: |_| &[] }
+    }
+}
+
+impl<'a, L: Lanes> Room<'a, L> {
+    /// The lane of the present thread; empty where there is none.
+    #[inline]
+    pub(super) fn own_lane(&self) -> &'a [Word] {
+        self.lanes.own().map_or(&[], self.part)
+    }
+
+    /// All lanes.
+    #[inline]
+    pub(super) fn lanes(&self) -> impl Iterator<Item = &'a [Word]> + Clone {
+        self.lanes.all().iter().map(self.part)
+    }
+
+    pub(super) fn sweep<C>(&self, call: &Call<'_, C>) {
+        for words in self.lanes().chain([self.words]) {
+            sweep(words, call);
+        }
     }
 }

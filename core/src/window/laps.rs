@@ -9,10 +9,9 @@
 //! than 128 ms, its number takes some of the count's bits: then the half turns fit into their word.
 
 use crate::state::{CONTENT_BITS, MAX_CONTENT};
-use crate::sync::{Raw, WIDE, Word};
-use crate::window::call::Call;
+use crate::sync::{Raw, WIDE};
 use crate::window::divisor::Divisor;
-use crate::window::turn::{Halves, Turned, turn_to};
+use crate::window::turn::Halves;
 
 const LAP_BITS: u32 = if WIDE { 8 } else { 2 };
 /// The shortest lap whose half turns, in so many bits, the turn's content can hold.
@@ -33,6 +32,8 @@ pub(super) struct Laps {
 pub(super) struct Place {
     pub(super) slot: usize,
     pub(super) lap: Raw,
+    /// The half turn that the lap lies in.
+    pub(super) half: Raw,
 }
 
 impl Laps {
@@ -58,7 +59,8 @@ impl Laps {
     pub(super) fn place(self, now: Raw) -> Place {
         // Two divisions of the same number, so that a processor can make them at once.
         let (bucket, lap) = (self.bucket_ms.quotient(now), self.lap_ms.quotient(now));
-        Place { slot: bucket.wrapping_sub(lap.wrapping_mul(Raw::from(self.buckets))) as usize, lap }
+        let slot = bucket.wrapping_sub(lap.wrapping_mul(Raw::from(self.buckets))) as usize;
+        Place { slot, lap, half: lap >> self.half_bits() }
     }
 
     /// The largest count of a bucket.
@@ -87,35 +89,14 @@ impl Laps {
         CONTENT_BITS - self.count_bits - 1
     }
 
-    /// The half turn that `place` lies in.
-    pub(super) const fn half(self, place: Place) -> Raw {
-        place.lap >> self.half_bits()
-    }
-
-    /// The whole number of the half turn that a turn's content tells, of all before `place` the last one.
-    pub(super) const fn half_before(self, place: Place, turned: Raw) -> Raw {
-        let half = self.half(place);
+    /// The whole number of the half turn that a turn's content tells: of all up to `half` the last one.
+    pub(super) const fn last_half(half: Raw, turned: Raw) -> Raw {
         half.wrapping_sub(half.wrapping_sub(turned) & MAX_CONTENT)
-    }
-
-    /// Brings `words` to the half turn of `place`, see [`turn_to`].
-    #[inline]
-    pub(super) fn turn<'a, C>(
-        self,
-        turn: &Word,
-        words: impl Iterator<Item = &'a Word> + Clone,
-        place: Place,
-        was_set_back: bool,
-        call: &Call<'_, C>,
-    ) -> Turned {
-        let (half, empty) = (self.half(place), self.label(place.lap));
-        turn_to(turn, half, was_set_back, self, empty, words, call)
     }
 }
 
 impl Halves for Laps {
     const ODD: Raw = 1 << (CONTENT_BITS - 1);
-    const KEEPS_NEWER: bool = false;
 
     #[inline]
     fn range(self) -> Raw {
@@ -149,9 +130,9 @@ mod tests {
                     let Some(now) = lap.checked_add(later).filter(|lap| *lap <= Raw::MAX / lap_ms) else {
                         continue;
                     };
-                    let now = Place { slot: 0, lap: now };
-                    if laps.half(now) - (lap >> laps.half_bits()) <= 1 {
-                        assert_eq!(laps.lap_and_calls(laps.label(lap) | 1, laps.half(now)), (lap, 1));
+                    let half = now >> laps.half_bits();
+                    if half - (lap >> laps.half_bits()) <= 1 {
+                        assert_eq!(laps.lap_and_calls(laps.label(lap) | 1, half), (lap, 1));
                     }
                 }
             }
@@ -162,7 +143,7 @@ mod tests {
     fn every_half_turn_fits_into_its_word() {
         for lap_ms in (1..=300).chain([1_000, 60_000, 1 << 26]) {
             let laps = Laps::new(lap_ms, 1);
-            assert!(laps.half(laps.place(Raw::MAX)) <= MAX_CONTENT || WIDE, "{lap_ms}");
+            assert!(laps.place(Raw::MAX).half <= MAX_CONTENT || WIDE, "{lap_ms}");
         }
     }
 

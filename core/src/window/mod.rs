@@ -30,6 +30,7 @@ mod laps;
 mod logarithm;
 mod policy;
 mod preset;
+mod reading;
 mod slow;
 mod striped;
 mod tagged;
@@ -52,19 +53,19 @@ pub use time::Time;
 
 pub(crate) use call::Call;
 pub(crate) use cell::Checked;
-pub(crate) use judge::{Judge, Verdict};
+pub(crate) use judge::{Inside, Verdict};
 pub(crate) use tagged::{sweep, sweep_is_due};
 
 /// A breaker's memory of recent calls. Implemented by the types of this module only: how words may
 /// be written is a protocol between the window and the breaker.
 #[allow(private_bounds, reason = "sealed: the protocol is the breaker's own")]
-pub trait Window: Judge<Config = Self::Settings> {
+pub trait Window: Inside<Config = Self::Settings> {
     /// What the breaker keeps beside the window: its [`Config`](crate::Config), or `()` where the window
     /// holds all settings itself.
     type Settings;
 }
 
 #[allow(private_bounds, reason = "see Window")]
-impl<W: Judge<Config = S>, S> Window for W {
+impl<W: Inside<Config = S>, S> Window for W {
     type Settings = S;
 }

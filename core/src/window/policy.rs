@@ -1,14 +1,18 @@
 //! A window of the user's own.
 
+use crate::state::State;
 use crate::window::Evidence;
 use crate::window::call::Call;
-use crate::window::judge::{Plain, Verdict};
+use crate::window::judge::{Judge, Plain, Verdict};
 use crate::{Clock, Outcome};
 
 /// A rule of one's own that says when to trip; [`Custom`] makes it a window.
 ///
 /// It is asked by any number of threads at once. Its generation tells what to forget: outcomes of an
 /// earlier one must not count in a later one. An outcome of a generation that is over never arrives.
+///
+/// Generations have numbers that come round after 4,096 of them, or 256 where words are 32 bits wide. A rule that
+/// was asked in none of those between can't tell the same number from the last time it came.
 pub trait Policy {
     /// Takes in the outcome of one call that counts (a success, a slow call, a failure), of a call
     /// admitted in `generation`. Returns whether the breaker is to trip.
@@ -44,14 +48,16 @@ pub trait Policy {
 #[derive(Debug)]
 pub struct Custom<P>(pub P);
 
-impl<P: Policy> Plain for Custom<P> {
+impl<P: Policy> Plain for Custom<P> {}
+
+impl<P: Policy> Judge for Custom<P> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         Verdict::of(self.0.trips(outcome, call.generation()))
     }
 
-    fn evidence<C: Clock>(&self, _: &Call<'_, C>) -> Evidence {
-        Evidence { failed: None, slow: None }
+    fn evidence<C: Clock>(&self, _: &Call<'_, C>) -> Result<Evidence, State> {
+        Ok(Evidence { failed: None, slow: None })
     }
 
     fn sweep<C>(&self, _: &Call<'_, C>) {}

@@ -7,9 +7,10 @@ use crate::sync::{Word, const_unless_loom};
 use crate::window::Evidence;
 use crate::window::any::AnyRule;
 use crate::window::call::Call;
-use crate::window::judge::{Judge, Rule, Verdict};
+use crate::window::judge::{Inside, Judge, Rule, Verdict};
+use crate::window::lanes::Room;
 use crate::window::tagged::sweep;
-use crate::{Clock, Config, Outcome, Settings};
+use crate::{Clock, Config, Outcome, Settings, checked};
 
 /// Settings that belong to a type, for [`Fixed`].
 pub trait Preset {
@@ -47,14 +48,8 @@ pub struct Fixed<P, const WORDS: usize> {
 }
 
 impl<P: Preset, const WORDS: usize> Fixed<P, WORDS> {
-    const RULE: AnyRule = match AnyRule::new(P::SETTINGS.window, WORDS) {
-        Ok(rule) => rule,
-        Err(error) => error.fail_to_compile(),
-    };
-    const CONFIG: Config = match P::SETTINGS.opening.build() {
-        Ok(config) => config,
-        Err(error) => error.fail_to_compile(),
-    };
+    const RULE: AnyRule = checked!(AnyRule::new(P::SETTINGS.window, WORDS));
+    const CONFIG: Config = checked!(P::SETTINGS.opening.build());
 
     const_unless_loom! {
         /// An empty window.
@@ -75,7 +70,7 @@ impl<P: Preset, const WORDS: usize> Default for Fixed<P, WORDS> {
     }
 }
 
-impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
+impl<P: Preset, const WORDS: usize> Inside for Fixed<P, WORDS> {
     type Config = ();
     type Found<'a>
         = &'static Config
@@ -88,14 +83,16 @@ impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
     fn config(&self, (): &(), _: &Word, _: State) -> Result<&'static Config, State> {
         Ok(const { &Self::CONFIG })
     }
+}
 
+impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        Self::RULE.count(&self.words, outcome != Outcome::Success, call)
+        Self::RULE.count(&Room::of(&self.words), outcome != Outcome::Success, call)
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        Ok(Evidence::of_failed(Self::RULE.measure(&self.words, call)))
+        Ok(Evidence::of_failed(Self::RULE.measure(&Room::of(&self.words), call)))
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

@@ -1,8 +1,9 @@
 //! A second window that judges slow calls.
 
+use crate::state::State;
 use crate::window::Evidence;
 use crate::window::call::Call;
-use crate::window::judge::{Plain, Verdict};
+use crate::window::judge::{Judge, Plain, Verdict};
 use crate::{Clock, Outcome};
 
 /// Two windows side by side: one judges failed calls, one slow calls. Either may trip.
@@ -60,7 +61,9 @@ pub(super) fn judge_both(
     }
 }
 
-impl<F: Plain, S: Plain> Plain for WithSlow<F, S> {
+impl<F: Plain, S: Plain> Plain for WithSlow<F, S> {}
+
+impl<F: Plain, S: Plain> Judge for WithSlow<F, S> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         let outcome_of = |bad| if bad { Outcome::Failure } else { Outcome::Success };
@@ -69,8 +72,8 @@ impl<F: Plain, S: Plain> Plain for WithSlow<F, S> {
         judge_both(outcome, true, failed, slow)
     }
 
-    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence {
-        Evidence { failed: self.failed.evidence(call).failed, slow: self.slow.evidence(call).failed }
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
+        Ok(Evidence { failed: self.failed.evidence(call)?.failed, slow: self.slow.evidence(call)?.failed })
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

@@ -6,12 +6,12 @@
 //! the breaker trips.
 
 use crate::settings::attempt;
+use crate::state::State;
 use crate::sync::{Word, array_of, const_unless_loom};
 use crate::window::Evidence;
 use crate::window::call::Call;
-use crate::window::judge::{Plain, Verdict};
-use crate::window::tagged::sweep;
-use crate::window::time::{Rows, TimeRule};
+use crate::window::judge::{Judge, Plain, Verdict};
+use crate::window::time::{Rows, RowsOfGood, TimeRule};
 use crate::{Clock, ConfigError, Outcome, Rate};
 
 /// Tells which stripe the present thread, core or interrupt counts in.
@@ -103,29 +103,27 @@ impl<S: Copy, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES
 impl<S, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES, BUCKETS> {
     /// All rows, for a thread that counts in `own`.
     #[inline]
-    fn rows<'a>(&'a self, own: &'a Row<BUCKETS>) -> Rows<'a, impl Iterator<Item = &'a [Word]> + Clone> {
-        let good = self.good.iter().map(|row| &row.0[..]);
-        Rows { turn: &self.turn, own: &own.0, good, bad: &self.bad.0 }
+    fn rows<'a>(&'a self, own: &'a [Word]) -> Rows<'a, impl RowsOfGood<'a>> {
+        Rows { turn: &self.turn, own, good: self.good.iter().map(|row| &row.0[..]), bad: &self.bad.0 }
     }
 }
 
-impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Plain for StripedTime<S, STRIPES, BUCKETS> {
+impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Plain for StripedTime<S, STRIPES, BUCKETS> {}
+
+impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Judge for StripedTime<S, STRIPES, BUCKETS> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         // Never out of bounds: STRIPES is not 0.
         let Some(own) = self.good.get(self.stripes.stripe() % STRIPES.max(1)) else { return Verdict::Holds };
-        self.rule.enter(self.rows(own), outcome != Outcome::Success, call)
+        self.rule.enter(self.rows(&own.0), outcome != Outcome::Success, call)
     }
 
-    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence {
-        Evidence::of_failed(self.rule.measure_rows(self.rows(&self.bad), call))
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
+        Ok(Evidence::of_failed(self.rule.measure_rows(self.rows(&[]), call)))
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        sweep(core::slice::from_ref(&self.turn), call);
-        for row in self.good.iter().chain([&self.bad]) {
-            sweep(&row.0, call);
-        }
+        self.rows(&[]).sweep(call);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The one loop in which words of a window change, and how they are swept.
+//! The one loop in which words of windows change, and how they are swept.
 //!
 //! # The rule of all windows
 //!
@@ -20,46 +20,65 @@ use crate::state::{GENERATION_BITS, content, tag, tagged};
 use crate::sync::{Ordering, Raw, Word};
 use crate::window::call::Call;
 
-/// Changes `word` for `call`: `decide` gets its content, 0 where another generation wrote it, and
-/// answers with the content to store and with what to return. The same content is not stored again.
-///
-/// `None` where the call's generation is over: then nothing was changed.
+/// Why a call was not taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Its generation is over.
+    Stale,
+    /// It met a time that the clock, as it was read, has not reached, or the words have turned since: the
+    /// clock is to be read again.
+    Newer,
+}
+
+/// Changes `word`: `decide` gets what it holds, and answers with what to store and with what to return then,
+/// or with what to return where nothing is to be stored.
 #[inline]
-pub(super) fn update<C, A>(
-    word: &Word,
-    call: &Call<'_, C>,
-    mut decide: impl FnMut(Raw) -> (Raw, A),
-) -> Option<A> {
-    let generation = call.generation();
+pub(super) fn change<A>(word: &Word, mut decide: impl FnMut(Raw) -> Result<(Raw, A), A>) -> A {
     let mut seen = word.first_load(Ordering::Acquire);
     loop {
-        let there = own_content(seen, call);
-        if tag(seen) != generation && !call.is_current() {
-            return None;
-        }
-        let (new, answer) = decide(there);
-        if new == there {
-            return Some(answer);
-        }
-        let new = tagged(generation, new);
+        let (new, answer) = match decide(seen) {
+            Ok(change) => change,
+            Err(answer) => return answer,
+        };
         match word.exchange(seen, new, Ordering::Release, Ordering::Acquire) {
-            Ok(()) => return Some(answer),
+            Ok(()) => return answer,
             Err(now) => seen = now,
         }
     }
 }
 
-/// What `call`'s generation has put into a word that holds `value`: 0 where another one did.
+/// Changes `word` for `call`: `decide` gets its content, 0 where another generation wrote it, and
+/// answers with the content to store and with what to return. The same content is not stored again, and
+/// nothing is where `decide` stops or the call's generation is over.
 #[inline]
-pub(super) fn own_content<C>(value: Raw, call: &Call<'_, C>) -> Raw {
-    if tag(value) == call.generation() { content(value) } else { 0 }
+pub(super) fn update<C, A>(
+    word: &Word,
+    call: &Call<'_, C>,
+    mut decide: impl FnMut(Raw) -> Result<(Raw, A), Stop>,
+) -> Result<A, Stop> {
+    change(word, |seen| {
+        let there = own_content(seen, call.generation());
+        if tag(seen) != call.generation() && !call.is_current() {
+            return Err(Err(Stop::Stale));
+        }
+        match decide(there) {
+            Ok((new, answer)) if new != there => Ok((tagged(call.generation(), new), Ok(answer))),
+            unchanged => Err(unchanged.map(|(_, answer)| answer)),
+        }
+    })
 }
 
-/// What `call`'s generation has put into the first of `words`, for who writes nothing on the strength of it.
+/// What `generation` has put into a word that holds `value`: 0 where another one wrote it.
 #[inline]
-pub(super) fn peek<C>(words: &[Word], call: &Call<'_, C>) -> Raw {
+pub(super) const fn own_content(value: Raw, generation: u16) -> Raw {
+    if tag(value) == generation { content(value) } else { 0 }
+}
+
+/// What `generation` has put into the first of `words`, for who writes nothing on the strength of it.
+#[inline]
+pub(super) fn peek(words: &[Word], generation: u16) -> Raw {
     // Relaxed: a word says all of itself.
-    words.first().map_or(0, |word| own_content(word.load(Ordering::Relaxed), call))
+    words.first().map_or(0, |word| own_content(word.load(Ordering::Relaxed), generation))
 }
 
 /// A quarter of all generations.
@@ -84,15 +103,10 @@ pub(crate) const fn sweep_is_due(generation: u16) -> bool {
 pub(crate) fn sweep<C>(words: &[Word], call: &Call<'_, C>) {
     let generation = call.generation();
     for word in words {
-        let mut seen = word.first_load(Ordering::Acquire);
-        while (QUARTER..3 * QUARTER).contains(&distance(generation, tag(seen)))
-            && distance(call.present_generation(), generation) < QUARTER
-        {
-            let empty = tagged(generation, 0);
-            match word.exchange(seen, empty, Ordering::Release, Ordering::Acquire) {
-                Ok(()) => break,
-                Err(now) => seen = now,
-            }
-        }
+        change(word, |seen| {
+            let is_due = (QUARTER..3 * QUARTER).contains(&distance(generation, tag(seen)))
+                && distance(call.present_generation(), generation) < QUARTER;
+            if is_due { Ok((tagged(generation, 0), ())) } else { Err(()) }
+        });
     }
 }

@@ -4,16 +4,18 @@
 //! word tells by generation and lap whether it is the present one, see [`laps`](super::laps). One word
 //! more counts half turns of the laps, see [`turn`](super::turn).
 
-use core::iter;
+use core::{iter, slice};
 
 use crate::settings::{Threshold, attempt, within};
-use crate::state::{MAX_SPAN_MS, tagged};
+use crate::state::{MAX_SPAN_MS, State, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
-use crate::window::call::{Call, Reading};
-use crate::window::judge::{Plain, Rule, Verdict};
+use crate::window::call::Call;
+use crate::window::judge::{Judge, Plain, Rule, Verdict};
+use crate::window::lanes::{Lanes, Room};
 use crate::window::laps::{Laps, Place};
-use crate::window::tagged::{own_content, sweep, update};
-use crate::window::turn::{Turned, half_turn};
+use crate::window::reading::Reading;
+use crate::window::tagged::{Stop, own_content, sweep, update};
+use crate::window::turn::{half_turn, turn_to};
 use crate::window::{Evidence, Measured};
 use crate::{Clock, ConfigError, Outcome, Rate};
 
@@ -77,34 +79,31 @@ impl<const BUCKETS: usize> Time<BUCKETS> {
             })
         }
     }
-}
 
-impl<const BUCKETS: usize> Time<BUCKETS> {
     #[inline]
-    fn rows(&self) -> Rows<'_, iter::Once<&[Word]>> {
+    fn rows(&self) -> Rows<'_, impl RowsOfGood<'_>> {
         Rows { turn: &self.turn, own: &self.good, good: iter::once(&self.good[..]), bad: &self.bad }
     }
 }
 
-impl<const BUCKETS: usize> Plain for Time<BUCKETS> {
+impl<const BUCKETS: usize> Plain for Time<BUCKETS> {}
+
+impl<const BUCKETS: usize> Judge for Time<BUCKETS> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         self.rule.enter(self.rows(), outcome != Outcome::Success, call)
     }
 
-    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Evidence {
-        Evidence::of_failed(self.rule.measure_rows(self.rows(), call))
+    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
+        Ok(Evidence::of_failed(self.rule.measure_rows(self.rows(), call)))
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        sweep(core::slice::from_ref(&self.turn), call);
-        sweep(&self.good, call);
-        sweep(&self.bad, call);
+        self.rows().sweep(call);
     }
 }
 
 /// The words of a window, one row for each kind of call, or several for the good ones.
-#[derive(Clone)]
 pub(super) struct Rows<'a, G> {
     pub(super) turn: &'a Word,
     /// The row in which a good call of this thread counts.
@@ -114,20 +113,27 @@ pub(super) struct Rows<'a, G> {
     pub(super) bad: &'a [Word],
 }
 
+/// Rows of good calls.
+pub(super) trait RowsOfGood<'a>: Iterator<Item = &'a [Word]> + Clone {}
+impl<'a, G: Iterator<Item = &'a [Word]> + Clone> RowsOfGood<'a> for G {}
+
+impl<'a, G: RowsOfGood<'a>> Rows<'a, G> {
+    fn buckets(&self) -> impl Iterator<Item = &'a Word> + Clone {
+        self.good.clone().flatten().chain(self.bad)
+    }
+
+    pub(super) fn sweep<C>(&self, call: &Call<'_, C>) {
+        for words in self.good.clone().chain([self.bad, slice::from_ref(self.turn)]) {
+            sweep(words, call);
+        }
+    }
+}
+
 /// The rule beside its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeRule {
     threshold: Threshold,
     laps: Laps,
-}
-
-/// What entering a bucket came to.
-#[must_use]
-enum Entry {
-    /// The bucket now counts this many calls of the kind.
-    Counted(Raw),
-    /// The bucket is one that the clock, as read, has not reached, or the words have turned since.
-    Newer,
 }
 
 impl TimeRule {
@@ -156,6 +162,20 @@ impl TimeRule {
         [self.laps.bucket_ms(), self.laps.buckets(), ppm, min_calls]
     }
 
+    /// Takes in one call and judges, where that can make a difference.
+    #[inline]
+    pub(super) fn enter<'a, C: Clock>(
+        self,
+        rows: Rows<'a, impl RowsOfGood<'a>>,
+        is_bad: bool,
+        call: &Call<'_, C>,
+    ) -> Verdict {
+        if WIDE && !is_bad && self.goes_on(rows.own, rows.turn, call) {
+            return Verdict::Holds;
+        }
+        self.enter_anywhere(rows, is_bad, call)
+    }
+
     /// Takes in one good call where that is one more in a bucket that would not be judged: a short way to the
     /// most frequent answer, which takes 110 instructions instead of 204. Small chips do without it, since it
     /// costs flash. Returns whether it did.
@@ -170,64 +190,37 @@ impl TimeRule {
         // Far beyond any count where the word is another bucket's.
         let count = seen.wrapping_sub(tagged(call.generation(), self.laps.label(place.lap)));
         (Raw::from(self.threshold.min_calls)..self.laps.most_calls()).contains(&count)
-            && turn.load(Ordering::Relaxed) == tagged(call.generation(), self.laps.half(place))
+            && turn.load(Ordering::Relaxed) == tagged(call.generation(), place.half)
             && word.exchange(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Takes in one call and judges, where that can make a difference.
-    #[inline]
-    pub(super) fn enter<'a, C: Clock, G>(self, rows: Rows<'a, G>, is_bad: bool, call: &Call<'_, C>) -> Verdict
-    where
-        G: Iterator<Item = &'a [Word]> + Clone,
-    {
-        if WIDE && !is_bad && self.goes_on(rows.own, rows.turn, call) {
-            return Verdict::Holds;
-        }
-        self.enter_anywhere(rows, is_bad, call)
-    }
-
     #[inline(never)]
-    fn enter_anywhere<'a, C: Clock, G>(self, rows: Rows<'a, G>, is_bad: bool, call: &Call<'_, C>) -> Verdict
-    where
-        G: Iterator<Item = &'a [Word]> + Clone,
-    {
+    fn enter_anywhere<'a, C: Clock>(
+        self,
+        rows: Rows<'a, impl RowsOfGood<'a>>,
+        is_bad: bool,
+        call: &Call<'_, C>,
+    ) -> Verdict {
         let row = if is_bad { rows.bad } else { rows.own };
-        let mut reading = Reading::new(call);
         let mut is_counted = false;
-        loop {
-            let place = self.laps.place(reading.now);
-            let words = rows.good.clone().flatten().chain(rows.bad);
-            match self.laps.turn(rows.turn, words, place, reading.was_set_back, call) {
-                Turned::Here => {}
-                Turned::Behind => {
-                    reading = reading.again(call);
-                    continue;
-                }
-                Turned::Stale => return Verdict::Stale,
-            }
+        Reading::judged(call, |Reading { now, was_set_back }| {
+            let place = self.laps.place(now);
+            let empty = self.laps.label(place.lap);
+            turn_to(rows.turn, place.half, was_set_back, self.laps, empty, rows.buckets(), call)?;
             if !is_counted {
-                match self.add(row, rows.turn, place, reading.was_set_back, call) {
-                    None => return Verdict::Stale,
-                    Some(Entry::Newer) => {
-                        reading = reading.again(call);
-                        continue;
-                    }
-                    Some(Entry::Counted(calls)) if !self.needs_judging(is_bad, calls) => {
-                        return Verdict::Holds;
-                    }
-                    Some(Entry::Counted(_)) => is_counted = true,
+                let calls = self.add(row, rows.turn, place, was_set_back, call)?;
+                if !self.needs_judging(is_bad, calls) {
+                    return Ok(Verdict::Holds);
                 }
+                is_counted = true;
             }
             // Sequentially consistent: of two threads that each enter a bucket and then sum, at least
             // one sees the other's entry. Without it both could miss the other, and no one trips.
             fence(Ordering::SeqCst);
-            match self.is_reached(&rows, place, reading.was_set_back, call) {
-                Some(is_reached) => return Verdict::of(is_reached),
-                // Somebody's clock is past this thread's reading, and who entered there may have
-                // summed before this call was in: judge by the clock as it is now.
-                None => reading = reading.again(call),
-            }
-        }
+            // Where a bucket is newer somebody's clock is past this thread's reading, and who entered there
+            // may have summed before this call was in: it is judged by the clock as it is then.
+            self.is_reached(&rows, place, was_set_back, call).map(Verdict::of)
+        })
     }
 
     /// A success can reach the rate in two ways only: it fills the minimum, or it is the first call
@@ -237,7 +230,7 @@ impl TimeRule {
         is_bad || calls <= self.threshold.min_calls as Raw
     }
 
-    /// Takes in one call at `place`.
+    /// Takes in one call at `place`. Returns how many of its kind the bucket now counts.
     #[inline]
     fn add<C>(
         self,
@@ -246,139 +239,95 @@ impl TimeRule {
         place: Place,
         was_set_back: bool,
         call: &Call<'_, C>,
-    ) -> Option<Entry> {
-        let (laps, most) = (self.laps, self.laps.most_calls());
-        let Some(word) = row.get(place.slot) else {
-            // Never: a slot is a rest of division by their number.
-            return Some(Entry::Counted(most));
-        };
-        let mine = tagged(call.generation(), laps.half(place));
+    ) -> Result<Raw, Stop> {
+        let most = self.laps.most_calls();
+        // Never: a slot is a rest of division by their number.
+        let Some(word) = row.get(place.slot) else { return Ok(most) };
         update(word, call, |there| {
-            let (lap, calls) = laps.lap_and_calls(there, laps.half(place));
-            let count = if lap == place.lap { calls } else { 0 };
+            let (lap, calls) = self.laps.lap_and_calls(there, place.half);
             let is_newer = lap > place.lap && calls > 0 && !was_set_back;
             // Relaxed: ordered behind the acquire load of the word, see `turn`.
-            if is_newer || turn.load(Ordering::Relaxed) != mine {
-                return (there, Entry::Newer);
+            if is_newer || turn.load(Ordering::Relaxed) != tagged(call.generation(), place.half) {
+                return Err(Stop::Newer);
             }
+            let count = if lap == place.lap { calls } else { 0 };
             let counted = if count == most { count } else { count + 1 };
-            (laps.label(place.lap) | counted, Entry::Counted(counted))
+            Ok((self.laps.label(place.lap) | counted, counted))
         })
     }
 
-    /// Whether the calls within the span reach the rate; `None` where a bucket is newer than `place`,
+    /// Whether the calls within the span reach the rate. It stops where a bucket is newer than `place`,
     /// unless that is because the clock was set back.
     #[inline(never)]
-    fn is_reached<'a, C, G>(
+    fn is_reached<'a, C>(
         self,
-        rows: &Rows<'a, G>,
+        rows: &Rows<'a, impl RowsOfGood<'a>>,
         place: Place,
         was_set_back: bool,
         call: &Call<'_, C>,
-    ) -> Option<bool>
-    where
-        G: Iterator<Item = &'a [Word]> + Clone,
-    {
-        let half = self.laps.half(place);
-        let sum = |row| self.sum(row, place, half, was_set_back, call);
+    ) -> Result<bool, Stop> {
+        let sum = |row| self.sum(row, place, was_set_back, call);
         let bad = sum(rows.bad)?;
         // The good calls are summed only where there are bad ones.
         if bad == 0 {
-            return Some(false);
+            return Ok(false);
         }
-        let good = rows.good.clone().try_fold(0, |all: u64, row| Some(all.saturating_add(sum(row)?)))?;
-        Some(self.threshold.is_reached(bad, bad.saturating_add(good)))
+        let good = rows.good.clone().try_fold(0, |all: u64, row| Ok(all.saturating_add(sum(row)?)))?;
+        Ok(self.threshold.is_reached(bad, bad.saturating_add(good)))
     }
 
-    /// The calls of one row within the span, whose words are in the half turn `half`.
-    fn sum<C>(
-        self,
-        row: &[Word],
-        now: Place,
-        half: Raw,
-        was_set_back: bool,
-        call: &Call<'_, C>,
-    ) -> Option<u64> {
+    /// The calls of one row within the span, whose words are in the half turn of `now`.
+    fn sum<C>(self, row: &[Word], now: Place, was_set_back: bool, call: &Call<'_, C>) -> Result<u64, Stop> {
         let mut calls: u64 = 0;
         for (slot, word) in row.iter().take(self.laps.buckets() as usize).enumerate() {
             let present = if slot <= now.slot { now.lap } else { now.lap.wrapping_sub(1) };
             // Relaxed: ordered by the fence; counts guard no other memory.
-            let there = own_content(word.load(Ordering::Relaxed), call);
-            let (lap, count) = self.laps.lap_and_calls(there, half);
+            let there = own_content(word.load(Ordering::Relaxed), call.generation());
+            let (lap, count) = self.laps.lap_and_calls(there, now.half);
             if lap == present {
                 calls = calls.saturating_add(u64::from(count));
             } else if lap >= now.lap && count > 0 && !was_set_back {
                 // Of a later lap, or of a later bucket of this one.
-                return None;
+                return Err(Stop::Newer);
             }
         }
-        Some(calls)
-    }
-}
-
-impl TimeRule {
-    /// The rows that stand in `words`: first the turn, then the good calls, then the bad ones. Good calls
-    /// are counted in `own` where it has room for all buckets, and in all `lanes`.
-    #[inline]
-    fn rows<'a>(
-        self,
-        words: &'a [Word],
-        own: &'a [Word],
-        lanes: impl Iterator<Item = &'a [Word]> + Clone,
-    ) -> Option<Rows<'a, impl Iterator<Item = &'a [Word]> + Clone>> {
-        let (turn, rest) = words.split_first()?;
-        let (good, bad) = rest.split_at_checked(self.laps.buckets() as usize)?;
-        let own = if own.len() < good.len() { good } else { own };
-        Some(Rows { turn, own, good: iter::once(good).chain(lanes), bad })
+        Ok(calls)
     }
 
     /// What the rows have counted within the span.
-    pub(super) fn measure_rows<'a, C: Clock, G>(self, rows: Rows<'a, G>, call: &Call<'_, C>) -> Measured
-    where
-        G: Iterator<Item = &'a [Word]> + Clone,
-    {
+    pub(super) fn measure_rows<'a, C: Clock>(
+        self,
+        rows: Rows<'a, impl RowsOfGood<'a>>,
+        call: &Call<'_, C>,
+    ) -> Measured {
         let turned = half_turn(rows.turn, call);
-        let place = self.laps.place(call.now());
-        let half = self.laps.half_before(place, turned);
-        // Newer words are passed over, as if the clock had been set back.
-        let sum = |row| self.sum(row, place, half, true, call).unwrap_or(0);
+        let Reading { now, was_set_back } = Reading::to_look(call);
+        let place = self.laps.place(now);
+        let place = Place { half: Laps::last_half(place.half, turned), ..place };
+        let sum = |row| self.sum(row, place, was_set_back, call).unwrap_or(0);
         let bad = sum(rows.bad);
         Measured::rate(self.threshold, bad, rows.good.map(sum).fold(bad, u64::saturating_add))
     }
 
-    /// As [`Rule::count`], with the good calls of this thread counted in `own`, one of `lanes`. Where a lane
-    /// has too few buckets they are counted in the words.
+    /// The rows in `room`: first the turn, then the good calls, then the bad ones. Good calls are counted in
+    /// `own` where it has room for all buckets, and in all lanes.
     #[inline]
-    pub(super) fn count_in_lanes<'a, C: Clock>(
-        self,
-        words: &'a [Word],
-        own: &'a [Word],
-        lanes: impl Iterator<Item = &'a [Word]> + Clone,
-        bad: bool,
-        call: &Call<'_, C>,
-    ) -> Verdict {
-        self.rows(words, own, lanes).map_or(Verdict::Holds, |rows| self.enter(rows, bad, call))
-    }
-
-    /// As [`Rule::measure`], with the good calls of all `lanes`.
-    pub(super) fn measure_in_lanes<'a, C: Clock>(
-        self,
-        words: &'a [Word],
-        lanes: impl Iterator<Item = &'a [Word]> + Clone,
-        call: &Call<'_, C>,
-    ) -> Measured {
-        let nothing = Measured::rate(self.threshold, 0, 0);
-        self.rows(words, &[], lanes).map_or(nothing, |rows| self.measure_rows(rows, call))
+    fn rows<'a>(self, room: &Room<'a, impl Lanes>, own: &'a [Word]) -> Option<Rows<'a, impl RowsOfGood<'a>>> {
+        let (turn, rest) = room.words.split_first()?;
+        let (good, bad) = rest.split_at_checked(self.laps.buckets() as usize)?;
+        let own = if own.len() < good.len() { good } else { own };
+        Some(Rows { turn, own, good: iter::once(good).chain(room.lanes()), bad })
     }
 }
 
 impl Rule for TimeRule {
     #[inline]
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        self.count_in_lanes(words, &[], iter::empty(), bad, call)
+    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        self.rows(room, room.own_lane()).map_or(Verdict::Holds, |rows| self.enter(rows, bad, call))
     }
 
-    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
-        self.measure_in_lanes(words, iter::empty(), call)
+    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
+        let nothing = Measured::rate(self.threshold, 0, 0);
+        self.rows(room, &[]).map_or(nothing, |rows| self.measure_rows(rows, call))
     }
 }

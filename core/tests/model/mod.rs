@@ -13,6 +13,7 @@ mod admission;
 mod cusum;
 mod opening;
 pub mod play;
+mod policy;
 pub mod presets;
 mod recording;
 pub mod settings;
@@ -222,13 +223,23 @@ impl fmt::Display for Model {
 impl Model {
     pub fn new(settings: Settings) -> Self {
         let settings = Numbers::from(settings);
+        Self::of(settings, Windows::new(settings.window, settings.slow))
+    }
+
+    /// The breaker whose first window is the [`policy`].
+    pub fn of_policy(settings: Settings) -> Self {
+        let settings = Numbers::from(settings);
+        Self::of(settings, Windows::of_policy(settings.slow))
+    }
+
+    fn of(settings: Numbers, windows: Windows) -> Self {
         Self {
             settings,
             stage: Stage::Closed { since: None },
             in_shadow: false,
             generation: 0,
             streak: 0,
-            windows: Windows::new(settings.window, settings.slow),
+            windows,
             passes: BTreeMap::new(),
         }
     }
@@ -379,7 +390,7 @@ impl Model {
     fn in_next_generation(&self, stage: Stage) -> Self {
         Self {
             generation: self.generation + 1,
-            windows: Windows::new(self.settings.window, self.settings.slow),
+            windows: self.windows.anew(self.settings.window, self.settings.slow),
             ..self.at(stage)
         }
     }

@@ -6,13 +6,15 @@
 use std::cell::{Cell, RefCell};
 
 use nanobreaker_core::window::{
-    Adjustable, AnyWindow, Calls, Consecutive, Cusum, Failures, StripedTime, Stripes, Time, Window, WithSlow,
+    Adjustable, AnyWindow, Calls, Consecutive, Custom, Cusum, Failures, StripedTime, Stripes, Time, Window,
+    WithSlow,
 };
 use nanobreaker_core::{
     AdjustError, Breaker, Config, Evidence, ManualClock, Observer, Outcome, Permit, Phase, Rejected,
     Settings, Snapshot, Token, Transition, WindowSettings,
 };
 
+use super::policy::Third;
 use super::settings::{CLOCK, GENERATIONS, Numbers, WIDE, window_ms};
 use super::time::Moment;
 use super::{Answer, Course, Model, Name, Operation};
@@ -96,6 +98,8 @@ pub enum Through {
     Striped,
     /// The one that can be replaced.
     Adjustable,
+    /// A rule of one's own, whatever the settings say of the first window.
+    Custom,
 }
 
 /// Gives each call another stripe than the one before.
@@ -126,7 +130,14 @@ pub fn play(script: &Script) -> Result<(), String> {
     match script.through {
         Through::Adjustable => {
             let window = valid(Adjustable::<WORDS, WORDS>::new(&script.settings));
-            play_with(script, window, (), Some(&adjust))
+            play_with(script, window, (), Some(&adjust), Model::new(script.settings))
+        }
+        Through::Custom => {
+            let custom = Custom(Third::default());
+            match slow_window {
+                Some(slow) => play_policy(script, WithSlow::new(custom, any(slow))),
+                None => play_policy(script, custom),
+            }
         }
         Through::ItsOwn if slow_window.is_none() => play_on_its_own(script),
         Through::Striped if slow_window.is_none() => match window {
@@ -193,12 +204,18 @@ fn adjust(breaker: &Played<'_, Adjustable<WORDS, WORDS>>, settings: &Settings) -
 
 fn play_on<W: Window<Settings = Config>>(script: &Script, window: W) -> Result<(), String> {
     let config = valid(script.settings.opening.build());
-    play_with(script, window, config, None)
+    play_with(script, window, config, None, Model::new(script.settings))
+}
+
+/// Plays it on a breaker whose first window is the policy.
+fn play_policy<W: Window<Settings = Config>>(script: &Script, window: W) -> Result<(), String> {
+    let config = valid(script.settings.opening.build());
+    play_with(script, window, config, None, Model::of_policy(script.settings))
 }
 
 /// Plays it on a breaker whose window has all settings in its type.
 pub fn play_preset<W: Window<Settings = ()>>(script: &Script, window: W) -> Result<(), String> {
-    play_with(script, window, (), None)
+    play_with(script, window, (), None, Model::new(script.settings))
 }
 
 fn play_with<W: Window>(
@@ -206,6 +223,7 @@ fn play_with<W: Window>(
     window: W,
     config: W::Settings,
     adjust: Option<Adjust<'_, W>>,
+    model: Model,
 ) -> Result<(), String> {
     let clock = ManualClock::new(script.clock);
     let notes = Notes::default();
@@ -217,7 +235,7 @@ fn play_with<W: Window>(
         clock: &clock,
         notes: &notes,
         now: script.clock.into(),
-        courses: vec![Model::new(script.settings)],
+        courses: vec![model],
         named: 0,
         in_progress: Vec::new(),
         ended: Vec::new(),

@@ -50,7 +50,7 @@ impl Model {
         let mut next = self.clone();
         let counted = || Allowed::Recorded(Recorded::Counted);
         let mut courses = Vec::new();
-        for verdict in next.windows.take_in(outcome, now) {
+        for verdict in next.windows.take_in(outcome, self.number(), now) {
             let Some(cause) = verdict else {
                 courses.push(next.clone().answers(counted(), vec![]));
                 continue;
@@ -121,7 +121,7 @@ impl Model {
             return vec![];
         }
         let mut with_it = self.clone();
-        let causes = with_it.windows.take_in(outcome, now).into_iter().flatten();
+        let causes = with_it.windows.take_in(outcome, self.number(), now).into_iter().flatten();
         let about =
             |cause, model: &Self| AboutToTrip { generation: self.generation, cause, model: model.clone() };
         causes.flat_map(|cause| [about(cause, &with_it), about(cause, self)]).collect()

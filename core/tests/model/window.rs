@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use nanobreaker_core::{Cause, Evidence, Measured, Outcome, Rate, WindowSettings};
 
 use super::cusum::Cusum;
+use super::policy::Counted;
 use super::settings::{CLOCK, WIDE};
 use super::time::Moment;
 
@@ -41,18 +42,31 @@ impl Windows {
         Self { first: Window::new(first), slow: slow.map(Window::new) }
     }
 
-    /// Takes one outcome in. Returns the causes for which it may trip; `None` where it may hold.
-    pub fn take_in(&mut self, outcome: Outcome, now: Moment) -> Vec<Option<Cause>> {
+    /// The first one is the policy.
+    pub fn of_policy(slow: Option<WindowSettings>) -> Self {
+        Self { first: Window::Policy(Counted::default()), slow: slow.map(Window::new) }
+    }
+
+    /// In the next generation. A policy forgets when it is told of another generation, not before.
+    pub fn anew(&self, first: WindowSettings, slow: Option<WindowSettings>) -> Self {
+        match &self.first {
+            Window::Policy(_) => Self { first: self.first.clone(), slow: slow.map(Window::new) },
+            _ => Self::new(first, slow),
+        }
+    }
+
+    /// Takes one outcome in, in the generation of this number. Returns the causes for which it may trip; `None` where it may hold.
+    pub fn take_in(&mut self, outcome: Outcome, generation: u16, now: Moment) -> Vec<Option<Cause>> {
         let failed = matches!(outcome, Outcome::Failure | Outcome::SlowFailure);
         let was_slow = matches!(outcome, Outcome::Slow | Outcome::SlowFailure);
         let (first, slow) = match &mut self.slow {
             None => {
-                let first = self.first.take_in(failed || was_slow, now);
+                let first = self.first.take_in(failed || was_slow, generation, now);
                 (first, Verdicts::exactly(false))
             }
             Some(slow) => {
-                let first = self.first.take_in(failed, now);
-                (first, slow.take_in(was_slow, now))
+                let first = self.first.take_in(failed, generation, now);
+                (first, slow.take_in(was_slow, generation, now))
             }
         };
         let mut all = Vec::new();
@@ -70,7 +84,11 @@ impl Windows {
 
     /// Whether this may be what has been counted, as it looks at `now`.
     pub fn permit(&self, evidence: &Evidence, now: Moment) -> bool {
-        let first = evidence.failed.is_some_and(|measured| self.first.permits(measured, now));
+        // What a policy has counted nobody else can read.
+        let first = match (&self.first, evidence.failed) {
+            (Window::Policy(_), failed) => failed.is_none(),
+            (first, failed) => failed.is_some_and(|measured| first.permits(measured, now)),
+        };
         first
             && match (&self.slow, evidence.slow) {
                 (Some(slow), Some(measured)) => slow.permits(measured, now),
@@ -87,6 +105,7 @@ enum Window {
     Calls { rate: Rate, size: usize, last: Vec<bool> },
     Time(Time),
     Cusum(Cusum),
+    Policy(Counted),
 }
 
 impl Window {
@@ -112,7 +131,7 @@ impl Window {
         }
     }
 
-    fn take_in(&mut self, bad: bool, now: Moment) -> Verdicts {
+    fn take_in(&mut self, bad: bool, generation: u16, now: Moment) -> Verdicts {
         match self {
             Self::Failures(_) if !bad => Verdicts::exactly(false),
             Self::Failures(window) => window.fail(now),
@@ -130,6 +149,7 @@ impl Window {
             }
             Self::Time(window) => window.take_in(bad, now),
             Self::Cusum(window) => window.take_in(bad, now),
+            Self::Policy(window) => window.take_in(bad, generation),
         }
     }
 

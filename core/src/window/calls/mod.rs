@@ -8,11 +8,12 @@ mod tally;
 
 use crate::settings::{Threshold, attempt, within};
 use crate::sync::{Raw, Word, const_unless_loom};
+use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Plain, Rule, Ruled, Verdict, judges_by_its_inside};
-use crate::window::tagged::peek;
-use crate::window::{Evidence, Measured};
-use crate::{Clock, ConfigError, Outcome, Rate};
+use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
+use crate::window::lanes::{Lanes, Room};
+use crate::window::tagged::{peek, update};
+use crate::{Clock, ConfigError, Rate};
 
 /// The largest window of calls.
 const MAX_SIZE: u32 = 1_024;
@@ -53,7 +54,7 @@ pub const fn calls_words(size: u32) -> usize {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Calls<const WORDS: usize = 1>(Ruled<CallsRule, WORDS>);
+pub struct Calls<const WORDS: usize = 1>(CallsRule, [Word; WORDS]);
 
 impl<const WORDS: usize> Calls<WORDS> {
     const_unless_loom! {
@@ -64,12 +65,12 @@ impl<const WORDS: usize> Calls<WORDS> {
         /// `size` must be from 1 to what `WORDS` hold (at most 1,024), the rate above 0 and at most 1,
         /// `min_calls` from 1 to `size`.
         pub const fn new(size: u32, rate: Rate) -> Result<Self, ConfigError> {
-            Ok(Self(Ruled { rule: attempt!(CallsRule::new(size, rate, WORDS)), words: Word::zeroes() }))
+            Ok(Self(attempt!(CallsRule::new(size, rate, WORDS)), Word::zeroes()))
         }
     }
 }
 
-judges_by_its_inside!(Calls<const WORDS: usize>);
+judges_by_its_rule!(Calls<const WORDS: usize>);
 
 /// The rule beside its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,24 +86,41 @@ impl CallsRule {
         Ok(Self { threshold, size })
     }
 
+    /// Whether the calls are a history.
+    const fn is_short(self) -> bool {
+        self.size <= history::MAX_SIZE
+    }
+
     /// Whether a success changes nothing: the window is full of them.
     #[inline]
     const fn is_full_of_successes(self, content: Raw) -> bool {
-        if self.size <= history::MAX_SIZE {
+        if self.is_short() {
             history::is_full_of_successes(content, self.size)
         } else {
             tally::is_full_of_successes(content, self.size)
         }
     }
 
+    /// The bad calls, and all.
+    const fn counts(self, content: Raw) -> (u32, u32) {
+        if self.is_short() { history::counts(content) } else { tally::counts(content, self.size) }
+    }
+
     #[inline(never)]
     fn take_in<C>(self, word: &Word, outcomes: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let (size, threshold) = (self.size, self.threshold);
-        if size <= history::MAX_SIZE {
-            history::count(word, size, threshold, bad, call)
-        } else {
-            tally::count(word, outcomes, size, threshold, bad, call)
-        }
+        update(word, call, |there| {
+            if !bad && self.is_full_of_successes(there) {
+                return Ok((there, Verdict::Holds));
+            }
+            let new = if self.is_short() {
+                history::pushed(there, bad, self.size)
+            } else {
+                tally::pushed(word, outcomes, there, self.size, bad, call)?
+            };
+            let (failed, calls) = self.counts(new);
+            Ok((new, Verdict::of(self.threshold.is_reached(failed.into(), calls.into()))))
+        })
+        .unwrap_or(Verdict::Stale)
     }
 }
 
@@ -119,18 +137,16 @@ const fn largest_size(words: usize) -> u32 {
 
 impl Rule for CallsRule {
     #[inline]
-    fn count<C: Clock>(&self, words: &[Word], bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some((word, outcomes)) = words.split_first() else { return Verdict::Holds };
-        if !bad && self.is_full_of_successes(peek(words, call)) {
+    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        let Some((word, outcomes)) = room.words.split_first() else { return Verdict::Holds };
+        if !bad && self.is_full_of_successes(peek(room.words, call.generation())) {
             return Verdict::Holds;
         }
         self.take_in(word, outcomes, bad, call)
     }
 
-    fn measure<C: Clock>(&self, words: &[Word], call: &Call<'_, C>) -> Measured {
-        let (content, size) = (peek(words, call), self.size);
-        let (bad, calls) =
-            if size <= history::MAX_SIZE { history::counts(content) } else { tally::counts(content, size) };
+    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
+        let (bad, calls) = self.counts(peek(room.words, call.generation()));
         Measured::rate(self.threshold, bad.into(), calls.into())
     }
 }

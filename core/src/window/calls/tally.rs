@@ -23,12 +23,10 @@
 //! 256 laps where words are narrow, nor between looking at the tally and exchanging it for exactly as
 //! many laps as the tally can tell apart. That takes 2,048 calls or more, 2²⁰ laps where words are wide.
 
-use crate::settings::Threshold;
-use crate::state::{CONTENT_BITS, MAX_CONTENT, tagged};
+use crate::state::{CONTENT_BITS, MAX_CONTENT, bit_length, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word};
 use crate::window::call::Call;
-use crate::window::judge::Verdict;
-use crate::window::tagged::{own_content, update};
+use crate::window::tagged::{Stop, own_content, update};
 
 /// Outcomes in a word: a power of two, so that finding one takes no division.
 const OUTCOMES_LOG2: u32 = if WIDE { 5 } else { 4 };
@@ -47,148 +45,121 @@ pub(super) const fn largest_size(words: usize) -> u32 {
     if outcomes > 1_024 { 1_024 * OUTCOMES } else { outcomes as u32 * OUTCOMES }
 }
 
-/// The tally word's content, and the size that lays it out.
+/// The tally word's content, taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Tally {
-    content: Raw,
     size: u32,
+    position: u32,
+    is_full: bool,
+    /// Whether the last call failed.
+    last: bool,
+    failures: u32,
+    lap: Raw,
+}
+
+/// The lowest `bits` of `value`, and those above.
+const fn split(value: Raw, bits: u32) -> (Raw, Raw) {
+    (value & ((1 << bits) - 1), value >> bits)
 }
 
 impl Tally {
-    /// Bits of the position.
-    const fn position_bits(self) -> u32 {
-        u32::BITS - (self.size - 1).leading_zeros()
+    #[inline]
+    const fn of(content: Raw, size: u32) -> Self {
+        let (position, above) = split(content, bit_length(size - 1));
+        let (flags, above) = split(above, 2);
+        let (failures, lap) = split(above, bit_length(size));
+        let (is_full, last) = (flags & 1 != 0, flags & 2 != 0);
+        Self { size, position: position as u32, is_full, last, failures: failures as u32, lap }
     }
 
-    const fn failures_shift(self) -> u32 {
-        self.position_bits() + 2
-    }
-
-    const fn lap_shift(self) -> u32 {
-        self.failures_shift() + u32::BITS - self.size.leading_zeros()
-    }
-
-    const fn position(self) -> u32 {
-        (self.content & ((1 << self.position_bits()) - 1)) as u32
-    }
-
-    const fn is_full(self) -> bool {
-        self.content >> self.position_bits() & 1 != 0
-    }
-
-    /// Whether the last call failed.
-    const fn last(self) -> bool {
-        self.content >> (self.position_bits() + 1) & 1 != 0
-    }
-
-    const fn failures(self) -> u32 {
-        let below_lap = self.content & ((1 << self.lap_shift()) - 1);
-        (below_lap >> self.failures_shift()) as u32
-    }
-
-    const fn lap(self) -> Raw {
-        self.content >> self.lap_shift()
+    const fn content(self) -> Raw {
+        let above = self.lap << bit_length(self.size) | self.failures as Raw;
+        let above = above << 2 | (self.last as Raw) << 1 | self.is_full as Raw;
+        (above << bit_length(self.size - 1) | self.position as Raw) & MAX_CONTENT
     }
 
     const fn calls(self) -> u32 {
-        if self.is_full() { self.size } else { self.position() }
+        if self.is_full { self.size } else { self.position }
     }
 
     /// Where the last call stands, and whether its lap is an even one; `None` before the first.
     const fn last_position(self) -> Option<(u32, bool)> {
-        let lap_is_even = self.lap() & 1 == 0;
+        let lap_is_even = self.lap & 1 == 0;
         if self.calls() == 0 {
             None
-        } else if self.position() == 0 {
+        } else if self.position == 0 {
             Some((self.size - 1, !lap_is_even))
         } else {
-            Some((self.position() - 1, lap_is_even))
+            Some((self.position - 1, lap_is_even))
         }
     }
 
     /// One more call, which evicts the one at its position.
     const fn pushed(self, bad: bool, evicts_bad: bool) -> Self {
-        let next = self.position() + 1;
-        let goes_round = next == self.size;
-        let failures = (self.failures() + bad as u32).saturating_sub(evicts_bad as u32);
-        let position = if goes_round { 0 } else { next as Raw };
-        let full = (self.is_full() || goes_round) as Raw;
-        let content = position
-            | full << self.position_bits()
-            | (bad as Raw) << (self.position_bits() + 1)
-            | (failures as Raw) << self.failures_shift()
-            | self.lap().wrapping_add(goes_round as Raw) << self.lap_shift();
-        Self { content: content & MAX_CONTENT, ..self }
-    }
-
-    const fn is_reached(self, threshold: Threshold) -> bool {
-        threshold.is_reached(self.failures() as u64, self.calls() as u64)
+        let goes_round = self.position + 1 == self.size;
+        Self {
+            position: if goes_round { 0 } else { self.position + 1 },
+            is_full: self.is_full || goes_round,
+            last: bad,
+            failures: (self.failures + bad as u32).saturating_sub(evicts_bad as u32),
+            lap: self.lap.wrapping_add(goes_round as Raw),
+            ..self
+        }
     }
 }
 
 /// Whether all calls of a full window succeeded: then one more changes nothing.
 #[inline]
 pub(super) const fn is_full_of_successes(content: Raw, size: u32) -> bool {
-    let tally = Tally { content, size };
-    tally.is_full() && tally.failures() == 0
+    let tally = Tally::of(content, size);
+    tally.is_full && tally.failures == 0
 }
 
 /// The bad calls, and all.
 pub(super) const fn counts(content: Raw, size: u32) -> (u32, u32) {
-    let tally = Tally { content, size };
-    (tally.failures(), tally.calls())
+    let tally = Tally::of(content, size);
+    (tally.failures, tally.calls())
 }
 
-/// Takes in one call.
-#[inline]
-pub(super) fn count<C>(
+/// What the tally holds after one more call, once the last one's outcome is in its place.
+pub(super) fn pushed<C>(
     tally: &Word,
     outcomes: &[Word],
+    there: Raw,
     size: u32,
-    threshold: Threshold,
     bad: bool,
     call: &Call<'_, C>,
-) -> Verdict {
-    update(tally, call, |content| {
-        let there = Tally { content, size };
-        if !bad && is_full_of_successes(content, size) {
-            return (content, Verdict::Holds);
-        }
-        if write_last(tally, there, outcomes, call).is_none() {
-            return (content, Verdict::Stale);
-        }
-        let evicts_bad = there.is_full() && outcome_at(outcomes, there.position(), call);
-        let new = there.pushed(bad, evicts_bad);
-        (new.content, Verdict::of(new.is_reached(threshold)))
-    })
-    .unwrap_or(Verdict::Stale)
+) -> Result<Raw, Stop> {
+    let there = Tally::of(there, size);
+    write_last(tally, there, outcomes, call)?;
+    let evicts_bad = there.is_full && outcome_at(outcomes, there.position, call);
+    Ok(there.pushed(bad, evicts_bad).content())
 }
 
-/// Writes the last call's outcome to its position, unless another thread did. `None` where the call's
-/// generation is over.
-fn write_last<C>(tally: &Word, there: Tally, outcomes: &[Word], call: &Call<'_, C>) -> Option<()> {
-    let Some((position, lap_is_even)) = there.last_position() else { return Some(()) };
-    let Some(word) = outcomes.get((position >> OUTCOMES_LOG2) as usize) else { return Some(()) };
+/// Writes the last call's outcome to its position, unless another thread did.
+fn write_last<C>(tally: &Word, there: Tally, outcomes: &[Word], call: &Call<'_, C>) -> Result<(), Stop> {
+    let Some((position, lap_is_even)) = there.last_position() else { return Ok(()) };
+    let Some(word) = outcomes.get((position >> OUTCOMES_LOG2) as usize) else { return Ok(()) };
     let bit: Raw = 1 << (position & (OUTCOMES - 1));
     update(word, call, |content| {
         // Relaxed: ordered behind the acquire load of the outcomes. Who wrote outcomes of a later call
         // had seen the tally go on.
         let seen = tally.load(Ordering::Relaxed);
-        if seen != tagged(call.generation(), there.content) {
-            return (content, ());
+        if seen != tagged(call.generation(), there.content()) {
+            return Ok((content, ()));
         }
         // Versions begin at 0 and laps too, so that an even lap writes odd versions.
         let is_of_this_lap = (content & VERSION != 0) == lap_is_even;
         let version = if is_of_this_lap { 0 } else { VERSION };
-        let marked = if there.last() { content | bit } else { content & !bit };
-        (marked.wrapping_add(version) & MAX_CONTENT, ())
+        let marked = if there.last { content | bit } else { content & !bit };
+        Ok((marked.wrapping_add(version) & MAX_CONTENT, ()))
     })
 }
 
 fn outcome_at<C>(outcomes: &[Word], position: u32, call: &Call<'_, C>) -> bool {
     outcomes.get((position >> OUTCOMES_LOG2) as usize).is_some_and(|word| {
         // Relaxed: written before the tally came to this position, whose load is an acquire one.
-        let content = own_content(word.load(Ordering::Relaxed), call);
+        let content = own_content(word.load(Ordering::Relaxed), call.generation());
         content >> (position & (OUTCOMES - 1)) & 1 != 0
     })
 }
@@ -199,36 +170,41 @@ const _: () = assert!(OUTCOMES < CONTENT_BITS, "a version has room");
 mod tests {
     use super::*;
 
+    /// As it comes back from its word.
+    fn pushed(tally: Tally, bad: bool, evicts_bad: bool) -> Tally {
+        Tally::of(tally.pushed(bad, evicts_bad).content(), tally.size)
+    }
+
     #[test]
     fn the_tally_holds_its_extremes() {
         for size in [24, 52, 100, 128, 1_000, 1_024] {
-            let mut tally = Tally { content: 0, size };
+            let mut tally = Tally::of(0, size);
             for n in 1..=size {
-                tally = tally.pushed(true, false);
-                assert_eq!((tally.failures(), tally.calls()), (n, n), "{size}");
-                assert!(tally.last());
+                tally = pushed(tally, true, false);
+                assert_eq!((tally.failures, tally.calls()), (n, n), "{size}");
+                assert!(tally.last);
             }
-            assert!(tally.is_full());
-            assert_eq!((tally.position(), tally.lap()), (0, 1));
+            assert!(tally.is_full);
+            assert_eq!((tally.position, tally.lap), (0, 1));
             for n in 1..=size {
-                tally = tally.pushed(false, true);
-                assert_eq!((tally.failures(), tally.calls()), (size - n, size));
+                tally = pushed(tally, false, true);
+                assert_eq!((tally.failures, tally.calls()), (size - n, size));
             }
-            assert!(tally.lap_shift() < CONTENT_BITS, "a lap has a bit");
+            assert!(bit_length(size - 1) + 2 + bit_length(size) < CONTENT_BITS, "a lap has a bit");
         }
     }
 
     #[test]
     fn laps_come_round_into_no_other_field() {
         let size = 1_024;
-        let mut tally = Tally { content: 0, size };
+        let mut tally = Tally::of(0, size);
         for lap in 1..=5 {
             for _ in 0..size {
-                tally = tally.pushed(false, false);
+                tally = pushed(tally, false, false);
             }
-            let most: Raw = MAX_CONTENT >> tally.lap_shift();
-            assert_eq!(tally.lap(), lap & most);
-            assert_eq!((tally.failures(), tally.position()), (0, 0));
+            let most: Raw = MAX_CONTENT >> (bit_length(size - 1) + 2 + bit_length(size));
+            assert_eq!(tally.lap, lap & most);
+            assert_eq!((tally.failures, tally.position), (0, 0));
         }
     }
 }
