@@ -2,12 +2,12 @@
 
 use core::borrow::Borrow;
 
-use crate::breaker::timing::Now;
-use crate::breaker::{Move, insist};
+use crate::breaker::insist;
+use crate::breaker::timing::begun;
 use crate::state::{Answer, Round, State};
 use crate::token::Kind;
 use crate::window::{Verdict, Window};
-use crate::{Breaker, Cause, Clock, Config, Observer, Outcome, Phase, Recorded, Token};
+use crate::{Breaker, Cause, Clock, Observer, Outcome, Phase, Recorded, Token};
 
 /// What a breaker looks like that lets all calls pass and has nothing to count.
 #[doc(hidden)]
@@ -113,7 +113,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             let config = config.borrow();
             let stands = state.generation() == seen.generation() && state.judges_by_window();
             if stands {
-                self.step(state, self.tripped(state, &self.now(), cause, config), config)
+                let now = &self.now();
+                self.step(state, self.tripped(state, now, config), Some(cause), Some(now), config)
             } else {
                 Ok(())
             }
@@ -150,27 +151,20 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         };
         let config = self.config_in(state)?;
         let config = config.borrow();
-        match self.after_answer(state, &self.now(), answer, config) {
-            Some(next) => self.step(state, next, config).map(|()| recorded),
-            None => Ok(Recorded::Stale),
-        }
-    }
-
-    /// What the round becomes with one more answer; `None` where none was due.
-    fn after_answer(&self, state: State, now: &Now, answer: Answer, config: &Config) -> Option<Move> {
-        let lease = config.lease();
-        let lease_ends = lease.deadline(now.ms, lease.ms());
-        let (successes, failures) = (config.probe_successes(), config.probe_failures());
-        Some(match state.answered(answer, successes, failures, lease_ends) {
+        let now = &self.now();
+        let (next, cause) = match state.answered(answer, config.probe_successes(), config.probe_failures()) {
             // Who gave up renews no lease.
-            Round::GoesOn(state) if answer == Answer::Cancelled => Move::to(state),
-            Round::GoesOn(state) => Move::to(state).at(lease_ends, now),
-            Round::Succeeded if config.ramp_ms() > 0 => {
-                Move::recovering(state, 0, now, config).because(Cause::ProbesSucceeded)
+            Round::GoesOn(next) if answer == Answer::Cancelled => {
+                return self.step(state, next, None, None, config).map(|()| recorded);
             }
-            Round::Succeeded => Move::closed(state, 0, now, config).because(Cause::ProbesSucceeded),
-            Round::Failed => self.tripped(state, now, Cause::ProbesFailed, config),
-            Round::SpentBefore => return None,
-        })
+            Round::GoesOn(next) => (begun(next, now, config), None),
+            Round::Succeeded => {
+                let well = if config.ramp_ms() > 0 { state.recovering() } else { state.closed() };
+                (begun(well, now, config), Some(Cause::ProbesSucceeded))
+            }
+            Round::Failed => (self.tripped(state, now, config), Some(Cause::ProbesFailed)),
+            Round::SpentBefore => return Ok(Recorded::Stale),
+        };
+        self.step(state, next, cause, Some(now), config).map(|()| recorded)
     }
 }

@@ -51,7 +51,6 @@ pub use striped::{StripedTime, Stripes};
 pub use time::Time;
 
 pub(crate) use call::Call;
-pub(crate) use cell::Checked;
 pub(crate) use judge::{Judge, Verdict};
 pub(crate) use tagged::{sweep, sweep_is_due};
 
