@@ -1,6 +1,6 @@
 //! Opens, with the backoff's streak and less jitter.
 
-use crate::breaker::timing::{Now, lasting, span_of};
+use crate::breaker::timing::{Now, begun, lasting, span_of};
 use crate::state::{Code, Left, State};
 use crate::sync::Ordering;
 use crate::window::Window;
@@ -10,26 +10,20 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// What `state` becomes when its window says trip or its probes failed: open for the backoff's
     /// time less jitter, or held by the latch.
     pub(super) fn tripped(&self, state: State, now: &Now, config: &Config) -> State {
-        self.opened(state, Code::Open, now, config, |open| {
-            self.jittered(span_of(open, config).ms(), now, config)
-        })
-    }
-
-    /// What `state` becomes when it opens, as `code` says and for as long as `ms` says, or is held by the latch.
-    pub(super) fn opened(
-        &self,
-        state: State,
-        code: Code,
-        now: &Now,
-        config: &Config,
-        ms: impl FnOnce(State) -> u32,
-    ) -> State {
         if config.latch() {
             return state.isolated();
         }
+        let open = self.opened(state, Code::Open, now, config);
+        match config.jitter() {
+            0 => begun(open, now, config),
+            most => lasting(open, self.jittered(span_of(open, config).ms(), most, now), now, config),
+        }
+    }
+
+    /// What `state` becomes when it trips and opens, as `code` says.
+    pub(super) fn opened(&self, state: State, code: Code, now: &Now, config: &Config) -> State {
         let streak = if self.relapses(state, now, config) { state.streak() + 1 } else { 0 };
-        let open = state.with_streak(streak).opened(code);
-        lasting(open, ms(open), now, config)
+        state.with_streak(streak).opened(code)
     }
 
     /// Whether the dependency did not stay healthy since it was open last, if it ever was.
@@ -40,12 +34,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
     }
 
-    /// `ms` less a random part of at most the configured jitter; never below 1.
-    fn jittered(&self, ms: u32, now: &Now, config: &Config) -> u32 {
-        let most = config.jitter();
-        if most == 0 {
-            return ms;
-        }
+    /// `ms` less a random part of at most the jitter `most`; never below 1.
+    fn jittered(&self, ms: u32, most: u32, now: &Now) -> u32 {
         // Relaxed: any value that was ever there will do.
         let seed = self.sequence.load(Ordering::Relaxed) as u32;
         let random = (mixed(seed ^ now.low_ms()) >> 16) as u16;

@@ -38,7 +38,11 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// ```
     pub fn trip_for_ms(&self, ms: u64) -> bool {
         self.open_for(ms, Code::OpenAsked, Cause::TripRequested, |state, ms, now, config| {
-            lets_calls_pass(state).then(|| self.opened(state, Code::OpenAsked, now, config, |_| ms))
+            let opened = || match config.latch() {
+                true => state.isolated(),
+                false => lasting(self.opened(state, Code::OpenAsked, now, config), ms, now, config),
+            };
+            lets_calls_pass(state).then(opened)
         })
     }
 

@@ -98,16 +98,20 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
         match self.window.judge(outcome, &self.call(state)) {
             Verdict::Holds => Recorded::Counted,
-            Verdict::Trips => self.trip_in(state, Cause::ThresholdReached),
-            Verdict::TripsBySlow => self.trip_in(state, Cause::SlowThresholdReached),
-            Verdict::Stale => Recorded::Stale,
+            verdict => self.record_verdict(state, verdict),
         }
     }
 
-    /// The window said trip. Tries for as long as the generation stands and calls still pass: the
+    /// The window said trip, or that the generation is over. Tries for as long as the generation stands and calls still pass: the
     /// end of a ramp or the shadow switch changes the word without ending the generation.
     #[cold]
-    fn trip_in(&self, seen: State, cause: Cause) -> Recorded {
+    fn record_verdict(&self, seen: State, verdict: Verdict) -> Recorded {
+        let cause = match verdict {
+            Verdict::Holds => return Recorded::Counted,
+            Verdict::Stale => return Recorded::Stale,
+            Verdict::Trips => Cause::ThresholdReached,
+            Verdict::TripsBySlow => Cause::SlowThresholdReached,
+        };
         insist(seen, |state| {
             let config = self.config_in(state)?;
             let config = config.borrow();

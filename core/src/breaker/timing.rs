@@ -44,7 +44,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// How long it is until the time of `state` is over: until an open breaker lets a probe pass, the probes in
     /// flight are lost, the ramp lets all calls pass, or a closed breaker counts as healthy.
-    #[inline]
+    // On small chips once, as above.
+    #[cfg_attr(target_has_atomic = "64", inline)]
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(super) fn left(&self, state: State, now: &Now, config: &Config) -> Left {
         let span = span_of(state, config);
         span.left(self.whole_time(state, now, span), now.ms, state.is_final())
@@ -108,6 +110,8 @@ pub(super) fn lasting(state: State, ms: u32, now: &Now, config: &Config) -> Stat
 }
 
 /// `state` as it begins `now`: with all of its span left.
+// On small chips once, as above.
+#[cfg_attr(not(target_has_atomic = "64"), inline(never))]
 pub(super) fn begun(state: State, now: &Now, config: &Config) -> State {
     lasting(state, span_of(state, config).ms(), now, config)
 }

@@ -39,29 +39,31 @@ pub(crate) struct Anchor(pub(crate) Raw);
 
 impl Anchor {
     /// The anchor of `state`, whose whole time is `time`.
+    // On small chips once, since it takes more bytes than a call.
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(crate) const fn of(state: State, time: Raw) -> Self {
-        let upper = time >> (state.time_field().bits - SHARED);
-        let content = UPPER.put(upper) | PHASE.put(phase_of(state));
-        Self(tagged(state.generation(), content))
+        let upper = time >> (Raw::BITS - state.time_shift() - SHARED);
+        Self(tagged(state.generation(), UPPER.put(upper) | PHASE.put(phase_of(state))))
     }
 
     /// The whole time of `state`, if this is its anchor: of all times that have the bits of both words the
     /// one nearest to `now`.
     pub(crate) const fn whole_time_of(self, state: State, now: Raw) -> Option<Raw> {
-        let (low, bits) = (state.time(), state.time_field().bits);
+        let (time, shift) = (state.time(), state.time_shift());
         // What differs from the anchor of these bits alone: of this state's anchor only what it alone knows.
-        let upper = self.0 ^ Self::of(state, low).0;
+        let upper = self.0 ^ Self::of(state, time).0;
         if upper & !ALONE.put(ALONE.max()) != 0 {
             return None;
         }
-        Some(nearest_to(now, ALONE.get(upper) << bits | low, ALONE.bits + bits))
+        let whole = ALONE.get(upper) << (Raw::BITS - shift) | time;
+        Some(nearest_to(now, whole, shift.saturating_sub(ALONE.bits)))
     }
 }
 
 impl State {
     /// The whole time of this state, if it is the one nearest to `now`.
     pub(crate) const fn time_nearest_to(self, now: Raw) -> Raw {
-        nearest_to(now, self.time(), self.time_field().bits)
+        nearest_to(now, self.time(), self.time_shift())
     }
 }
 
@@ -70,9 +72,8 @@ const fn phase_of(state: State) -> Raw {
     state.code() ^ Code::Isolated as Raw
 }
 
-/// Of all times with these lower `bits` the one that is nearest to `now`.
-const fn nearest_to(now: Raw, time: Raw, bits: u32) -> Raw {
-    let above = Raw::BITS.saturating_sub(bits);
+/// Of all times that are `time` but for this many bits `above` it the one that is nearest to `now`.
+const fn nearest_to(now: Raw, time: Raw, above: u32) -> Raw {
     // The lower bits of what lies between, and above them what makes it negative where the time has passed.
     let ahead = (time.wrapping_sub(now) << above) as Signed >> above;
     now.wrapping_add(ahead as Raw)
@@ -104,7 +105,7 @@ mod tests {
         let anchor = Anchor::of(state, 0x1_0001);
         assert_eq!(anchor.whole_time_of(state.opened(Code::Open).until(0x1_0001), 0), None);
         assert_eq!(anchor.whole_time_of(state.probe_admitted().until(0x1_0001), 0), None);
-        let quarter = 1 << (state.time_field().bits - SHARED);
+        let quarter = 1 << (Raw::BITS - state.time_shift() - SHARED);
         let other = open_until(0x1_0001 + quarter);
         assert_eq!(anchor.whole_time_of(other, 0), None);
     }
@@ -120,7 +121,7 @@ mod tests {
     #[test]
     fn the_nearest_time_lies_on_either_side() {
         let state = open_until(10).probe_admitted().until(10);
-        let range = state.time_field().max() + 1;
+        let range = 1 << (Raw::BITS - state.time_shift());
         assert_eq!(state.time_nearest_to(8), 10);
         assert_eq!(state.time_nearest_to(12), 10);
         assert_eq!(state.time_nearest_to(3 * range + 12), 3 * range + 10);

@@ -229,26 +229,23 @@ impl State {
         FLAG.get(self.0) != 0
     }
 
-    /// The field that holds this state's time.
-    const fn time_field(self) -> Field {
-        match self.kind() {
-            Code::HalfOpen => LEASE,
-            _ => TIME,
-        }
+    /// Where this state's time begins, which reaches to the top of the word.
+    const fn time_shift(self) -> u32 {
+        if matches!(self.kind(), Code::HalfOpen) { LEASE.shift } else { TIME.shift }
     }
 
     /// The lower bits of this state's time.
     pub(crate) const fn time(self) -> Raw {
-        self.0 >> self.time_field().shift
+        self.0 >> self.time_shift()
     }
 
     /// Whether this state's time is over where it ends too far ahead, and not set anew: that of probes, and
     /// an open time that was set anew already.
     pub(crate) const fn is_final(self) -> bool {
-        match self.phase() {
-            Phase::HalfOpen => true,
-            Phase::Open => self.flag(),
-            Phase::Closed | Phase::Recovering | Phase::Isolated | Phase::Disabled => false,
+        match self.kind() {
+            Code::HalfOpen => true,
+            Code::Closed => false,
+            _ => self.flag(),
         }
     }
 

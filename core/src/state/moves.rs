@@ -68,8 +68,8 @@ impl State {
 
     /// Sets the time of this state, of which the word holds the lower bits.
     pub(crate) const fn until(self, time: Raw) -> Self {
-        let field = self.time_field();
-        Self((self.0 & !field.put(field.max())) | field.put(time))
+        let shift = self.time_shift();
+        Self((self.0 & !(Raw::MAX << shift)) | time << shift)
     }
 
     /// Sets the shadow switch.

@@ -22,7 +22,7 @@ const LONGEST_DIGITS: u32 = bit_length(2 * MAX_SPAN_MS + ADVICE_MARGIN_MS);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     ms: u32,
-    shift: u8,
+    shift: u32,
 }
 
 /// How a deadline looks from now.
@@ -57,7 +57,7 @@ impl Span {
     pub(crate) const fn of_length(ms: u32, bits: u32, digits: u32) -> Self {
         // Where every span fits, the compiler knows that all units are whole milliseconds.
         let shift = if digits >= LONGEST_DIGITS { 0 } else { bits.saturating_sub(digits) };
-        Self { ms, shift: shift as u8 }
+        Self { ms, shift }
     }
 
     /// The length in milliseconds.
@@ -82,12 +82,13 @@ impl Span {
     /// the span, for readers whose clock is a little behind the writer's, and else due.
     pub(crate) const fn left(self, deadline: Raw, now: Raw, is_final: bool) -> Left {
         let ahead = (deadline << self.shift).wrapping_sub(now);
-        let slack = if is_final { self.ms.div_ceil(8) } else { 0 };
+        let slack = if is_final { (self.ms + 7) / 8 } else { 0 };
         // A fresh deadline that was rounded up lies less than a unit further ahead than the span.
-        let is_pending = ahead < (self.ms + slack) as Raw + self.unit();
-        if ahead == 0 || ahead > 2 * self.ms as Raw || (is_final && !is_pending) {
+        let most = (self.ms + slack) as Raw + self.unit() - 1;
+        let furthest = if is_final { most } else { 2 * self.ms as Raw };
+        if ahead == 0 || ahead > furthest {
             Left::Due
-        } else if is_pending {
+        } else if ahead <= most {
             Left::Pending(ahead as u32)
         } else {
             Left::Beyond
