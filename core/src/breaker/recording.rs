@@ -4,7 +4,7 @@ use core::borrow::Borrow;
 
 use crate::breaker::insist;
 use crate::breaker::timing::begun;
-use crate::state::{Answer, Round, State};
+use crate::state::{Round, State};
 use crate::token::Kind;
 use crate::window::{Verdict, Window};
 use crate::{Breaker, Cause, Clock, Observer, Outcome, Phase, Recorded, Token};
@@ -82,18 +82,19 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[inline]
     fn take_in_as(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        if state.generation() != token.generation() {
-            Recorded::Stale
-        } else if state.judges_by_window() {
-            self.record_in_window(state, token, outcome)
-        } else {
-            self.record_otherwise(state, token, outcome)
-        }
+        insist(state, |state| match token.kind() {
+            _ if state.generation() != token.generation() => Ok(Recorded::Stale),
+            // A probe's, too, where its round ended well meanwhile.
+            _ if state.judges_by_window() => Ok(self.record_in_window(state, token, outcome)),
+            Kind::Uncounted => Ok(Recorded::Ignored),
+            Kind::Probe if state.phase() == Phase::HalfOpen => self.record_answer(state, outcome),
+            Kind::Counted | Kind::Probe => Ok(Recorded::Stale),
+        })
     }
 
     #[inline]
     fn record_in_window(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        if token.kind() == Kind::Uncounted || matches!(outcome, Outcome::Ignored | Outcome::Cancelled) {
+        if token.kind() == Kind::Uncounted || !outcome.counts() {
             return Recorded::Ignored;
         }
         match self.window.judge(outcome, &self.call(state)) {
@@ -102,8 +103,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
     }
 
-    /// The window said trip, or that the generation is over. Tries for as long as the generation stands and calls still pass: the
-    /// end of a ramp or the shadow switch changes the word without ending the generation.
+    /// The window said trip, or that the generation is over. Tries to trip for as long as the generation
+    /// stands and calls still pass: the end of a ramp or the shadow switch changes the word without ending
+    /// the generation.
     #[cold]
     fn record_verdict(&self, seen: State, verdict: Verdict) -> Recorded {
         let cause = match verdict {
@@ -127,38 +129,16 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         Recorded::Counted
     }
 
+    /// A probe's answer to the round that admitted it.
     #[cold]
-    fn record_otherwise(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        match token.kind() {
-            Kind::Uncounted => Recorded::Ignored,
-            Kind::Counted => Recorded::Stale,
-            Kind::Probe => insist(state, |state| self.record_probe(state, token, outcome)),
-        }
-    }
-
-    fn record_probe(&self, state: State, token: Token, outcome: Outcome) -> Result<Recorded, State> {
-        if state.generation() != token.generation() {
-            return Ok(Recorded::Stale);
-        }
-        if state.judges_by_window() {
-            // The round ended well meanwhile: this call counts like any other.
-            return Ok(self.record_in_window(state, token, outcome));
-        }
-        if state.phase() != Phase::HalfOpen {
-            return Ok(Recorded::Stale);
-        }
-        let (answer, recorded) = match outcome {
-            Outcome::Success => (Answer::Success, Recorded::Counted),
-            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure => (Answer::Failure, Recorded::Counted),
-            Outcome::Ignored => (Answer::Ignored, Recorded::Ignored),
-            Outcome::Cancelled => (Answer::Cancelled, Recorded::Ignored),
-        };
+    fn record_answer(&self, state: State, outcome: Outcome) -> Result<Recorded, State> {
+        let recorded = if outcome.counts() { Recorded::Counted } else { Recorded::Ignored };
         let config = self.config_in(state)?;
         let config = config.borrow();
         let now = &self.now();
-        let (next, cause) = match state.answered(answer, config.probe_successes(), config.probe_failures()) {
+        let (next, cause) = match state.answered(outcome, config.probe_successes(), config.probe_failures()) {
             // Who gave up renews no lease.
-            Round::GoesOn(next) if answer == Answer::Cancelled => {
+            Round::GoesOn(next) if outcome == Outcome::Cancelled => {
                 return self.step(state, next, None, None, config).map(|()| recorded);
             }
             Round::GoesOn(next) => (begun(next, now, config), None),

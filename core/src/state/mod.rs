@@ -36,7 +36,7 @@ mod span;
 mod tag;
 
 pub(crate) use anchor::Anchor;
-pub(crate) use moves::{Answer, Round};
+pub(crate) use moves::Round;
 pub(crate) use span::{ADVICE_MARGIN_MS, Left, MAX_SPAN_MS, Span, bit_length};
 pub(crate) use tag::{CONTENT_BITS, MAX_CONTENT, content, tag, tagged};
 

@@ -19,18 +19,8 @@ use super::{
     CELL, Code, FAILED, FLAG, GENERATION, GIVEN_BACK, IN_FLIGHT, MAX_STREAK, PHASE, SHADOW, STREAK,
     SUCCEEDED, State,
 };
+use crate::Outcome;
 use crate::sync::Raw;
-
-/// What came back from a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    Success,
-    Failure,
-    /// An answer that does not count.
-    Ignored,
-    /// No answer: the caller gave up.
-    Cancelled,
-}
 
 /// What a probe's answer does to its round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,20 +101,24 @@ impl State {
 
     /// A probe's answer. Each one is to renew the lease and shows that the dependency isn't hung; a probe
     /// that was given up does neither, and only a bounded number of them in a row may be.
-    pub(crate) const fn answered(self, answer: Answer, successes: u8, failures: u8) -> Round {
+    pub(crate) const fn answered(self, outcome: Outcome, successes: u8, failures: u8) -> Round {
         if self.in_flight() == 0 {
             return Round::SpentBefore;
         }
         let left = Self(self.0 - IN_FLIGHT.put(1));
         let not_hung = Self(left.0 & !GIVEN_BACK.put(GIVEN_BACK.max()));
-        match answer {
-            Answer::Success if self.succeeded() + 1 >= successes => Round::Succeeded,
-            Answer::Success => Round::GoesOn(Self(not_hung.0 + SUCCEEDED.put(1))),
-            Answer::Failure if self.failed() + 1 >= failures => Round::Failed,
-            Answer::Failure => Round::GoesOn(Self(not_hung.0 + FAILED.put(1))),
-            Answer::Ignored => Round::GoesOn(not_hung),
-            Answer::Cancelled if GIVEN_BACK.get(self.0) == GIVEN_BACK.max() => Round::Failed,
-            Answer::Cancelled => Round::GoesOn(Self(left.0 + GIVEN_BACK.put(1))),
+        match outcome {
+            Outcome::Success if self.succeeded() + 1 >= successes => Round::Succeeded,
+            Outcome::Success => Round::GoesOn(Self(not_hung.0 + SUCCEEDED.put(1))),
+            Outcome::Ignored => Round::GoesOn(not_hung),
+            Outcome::Cancelled if GIVEN_BACK.get(self.0) == GIVEN_BACK.max() => Round::Failed,
+            Outcome::Cancelled => Round::GoesOn(Self(left.0 + GIVEN_BACK.put(1))),
+            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure if self.failed() + 1 >= failures => {
+                Round::Failed
+            }
+            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure => {
+                Round::GoesOn(Self(not_hung.0 + FAILED.put(1)))
+            }
         }
     }
 
@@ -210,9 +204,9 @@ mod tests {
 
     #[test]
     fn a_permit_that_is_not_in_flight_gives_no_place_back() {
-        let empty = going_on(half_open().answered(Answer::Cancelled, 2, 1));
+        let empty = going_on(half_open().answered(Outcome::Cancelled, 2, 1));
         assert_eq!(empty.in_flight(), 0);
-        for answer in [Answer::Success, Answer::Failure, Answer::Ignored, Answer::Cancelled] {
+        for answer in [Outcome::Success, Outcome::Failure, Outcome::Ignored, Outcome::Cancelled] {
             assert_eq!(empty.answered(answer, 2, 2), Round::SpentBefore);
         }
     }
@@ -227,7 +221,7 @@ mod tests {
         assert_eq!(state.failed(), 0);
         let successes = super::super::MAX_SUCCESSES as u8;
         for n in 1..successes.min(state.in_flight()) {
-            state = going_on(state.answered(Answer::Success, successes, 1));
+            state = going_on(state.answered(Outcome::Success, successes, 1));
             assert_eq!(state.succeeded(), n);
             assert_eq!(state.failed(), 0);
         }
@@ -237,17 +231,17 @@ mod tests {
     fn a_bounded_number_of_probes_in_a_row_may_be_given_up() {
         let mut state = half_open();
         for _ in 0..GIVEN_BACK.max() {
-            state = going_on(state.answered(Answer::Cancelled, 1, 1)).probe_admitted();
+            state = going_on(state.answered(Outcome::Cancelled, 1, 1)).probe_admitted();
         }
-        assert_eq!(state.answered(Answer::Cancelled, 1, 1), Round::Failed);
+        assert_eq!(state.answered(Outcome::Cancelled, 1, 1), Round::Failed);
     }
 
     #[test]
     fn an_answer_shows_that_the_dependency_is_not_hung() {
         let mut state = half_open();
         for _ in 0..4 * GIVEN_BACK.max() {
-            state = going_on(state.answered(Answer::Cancelled, 1, 1)).probe_admitted();
-            state = going_on(state.answered(Answer::Ignored, 1, 1)).probe_admitted();
+            state = going_on(state.answered(Outcome::Cancelled, 1, 1)).probe_admitted();
+            state = going_on(state.answered(Outcome::Ignored, 1, 1)).probe_admitted();
         }
     }
 
