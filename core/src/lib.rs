@@ -81,6 +81,7 @@ extern crate alloc;
 
 mod breaker;
 mod clock;
+mod name;
 pub mod observer;
 mod outcome;
 mod permit;

@@ -2,6 +2,7 @@
 
 use core::any::Any;
 
+use crate::name::named;
 use crate::{Outcome, Phase, Recorded, Rejected, Token};
 
 /// One change of phase, or a reset.
@@ -29,65 +30,36 @@ pub struct Transition {
     pub streak: u8,
 }
 
-/// Why a breaker changed its phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum Cause {
-    /// The window's threshold was reached.
-    ThresholdReached,
-    /// The threshold of the window for slow calls was reached.
-    SlowThresholdReached,
-    /// [`trip`](crate::Breaker::trip) or [`trip_for_ms`](crate::Breaker::trip_for_ms) was called.
-    TripRequested,
-    /// Others advised to stop: [`advise_ms`](crate::Breaker::advise_ms) was called.
-    Advised,
-    /// The open time was over when a call came.
-    OpenTimeOver,
-    /// Enough probes succeeded.
-    ProbesSucceeded,
-    /// Enough probes failed, or too many in a row were given up.
-    ProbesFailed,
-    /// No probe answered during a whole lease.
-    ProbesLost,
-    /// The ramp was over when a call came.
-    RampOver,
-    /// An operator holds the breaker open.
-    Isolated,
-    /// An operator lets all calls pass.
-    Disabled,
-    /// An operator declared the dependency repaired.
-    Reset,
-    /// A saved state was restored.
-    Restored,
-}
-
-impl Cause {
-    /// The cause's name in lower case with underscores, for logs and labels.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ThresholdReached => "threshold_reached",
-            Self::SlowThresholdReached => "slow_threshold_reached",
-            Self::TripRequested => "trip_requested",
-            Self::Advised => "advised",
-            Self::OpenTimeOver => "open_time_over",
-            Self::ProbesSucceeded => "probes_succeeded",
-            Self::ProbesFailed => "probes_failed",
-            Self::ProbesLost => "probes_lost",
-            Self::RampOver => "ramp_over",
-            Self::Isolated => "isolated",
-            Self::Disabled => "disabled",
-            Self::Reset => "reset",
-            Self::Restored => "restored",
-        }
-    }
-}
-
-impl core::fmt::Display for Cause {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.pad(self.name())
+named! {
+    /// Why a breaker changed its phase.
+    #[non_exhaustive]
+    pub enum Cause {
+        /// The window's threshold was reached.
+        ThresholdReached = "threshold_reached",
+        /// The threshold of the window for slow calls was reached.
+        SlowThresholdReached = "slow_threshold_reached",
+        /// [`trip`](crate::Breaker::trip) or [`trip_for_ms`](crate::Breaker::trip_for_ms) was called.
+        TripRequested = "trip_requested",
+        /// Others advised to stop: [`advise_ms`](crate::Breaker::advise_ms) was called.
+        Advised = "advised",
+        /// The open time was over when a call came.
+        OpenTimeOver = "open_time_over",
+        /// Enough probes succeeded.
+        ProbesSucceeded = "probes_succeeded",
+        /// Enough probes failed, or too many in a row were given up.
+        ProbesFailed = "probes_failed",
+        /// No probe answered during a whole lease.
+        ProbesLost = "probes_lost",
+        /// The ramp was over when a call came.
+        RampOver = "ramp_over",
+        /// An operator holds the breaker open.
+        Isolated = "isolated",
+        /// An operator lets all calls pass.
+        Disabled = "disabled",
+        /// An operator declared the dependency repaired.
+        Reset = "reset",
+        /// A saved state was restored.
+        Restored = "restored",
     }
 }
 

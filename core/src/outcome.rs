@@ -37,6 +37,14 @@ pub enum Outcome {
     Cancelled,
 }
 
+impl Outcome {
+    /// Whether it says anything about the dependency's health.
+    #[inline]
+    pub(crate) const fn counts(self) -> bool {
+        !matches!(self, Self::Ignored | Self::Cancelled)
+    }
+}
+
 /// What [`record`](crate::Breaker::record) did with an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

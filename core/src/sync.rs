@@ -158,7 +158,9 @@ impl Word {
 
     /// Stores `new` if the word still holds `seen`; else returns what it holds.
     /// May fail without cause, so it belongs into a loop.
-    #[inline(always)]
+    // One that masks interrupts takes more bytes than a call.
+    #[cfg_attr(any(target_has_atomic = "32", nanobreaker_loom), inline(always))]
+    #[cfg_attr(not(any(target_has_atomic = "32", nanobreaker_loom)), inline(never))]
     pub(crate) fn exchange(
         &self,
         seen: Raw,

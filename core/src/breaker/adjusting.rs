@@ -1,10 +1,9 @@
 //! Replaces a breaker's settings while calls go on.
 
-use crate::breaker::opening::span_of;
-use crate::breaker::timing::Now;
-use crate::breaker::{Move, insist};
-use crate::state::{Left, Opening, State};
-use crate::window::{Adjustable, Checked, Lanes};
+use crate::breaker::insist;
+use crate::breaker::timing::{Now, lasting, span_of};
+use crate::state::State;
+use crate::window::{Adjustable, Lanes};
 use crate::{AdjustError, Breaker, Clock, Config, Observer, Phase, Settings};
 
 impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
@@ -53,7 +52,11 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
             return Ok(());
         }
         self.window.prepare(seen, &checked);
-        self.step_by(|state, config| Some(self.adjusted(state, config, &checked)));
+        let new = &checked.config;
+        self.step_by(|state, config| {
+            let now = &self.now();
+            Some(self.step(state, self.adjusted(state, now, config, new), None, Some(now), new))
+        });
         Ok(())
     }
 
@@ -76,39 +79,22 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
         self.window.measures(self.load())
     }
 
-    /// `state` under the new configuration, with its time carried over in milliseconds.
-    fn adjusted(&self, state: State, config: &Config, checked: &Checked) -> Move {
-        let now = &self.now();
-        let new = &checked.config;
+    /// `state` under the new configuration, with its time carried over in milliseconds: what is left of an
+    /// open time, and how much of a ramp, or of the time since closing, is over.
+    fn adjusted(&self, state: State, now: &Now, config: &Config, new: &Config) -> State {
         let adjusted = state.adjusted();
-        match state.phase() {
-            Phase::Open => Move::open_until(adjusted, self.reopened(state, now, config, new), now),
-            Phase::HalfOpen => Move::to(adjusted.round_begun()),
-            Phase::Recovering => {
-                let elapsed = self.elapsed(state, now, config.ramp()).min(new.ramp_ms());
-                Move::recovering(adjusted, elapsed, now, new)
+        let (old, span) = (span_of(state, config), span_of(adjusted, new));
+        let left_ms = match state.phase() {
+            Phase::HalfOpen => return adjusted.round_begun(),
+            Phase::Isolated | Phase::Disabled => return adjusted,
+            Phase::Closed if !state.flag() => return adjusted,
+            Phase::Open => self.left(state, now, config).ms(span).min(span.ms()),
+            Phase::Recovering | Phase::Closed => {
+                let over_ms = old.ms().saturating_sub(self.left_ms(state, now, config));
+                span.ms().saturating_sub(over_ms)
             }
-            Phase::Closed if state.flag() => {
-                Move::closed(adjusted, self.elapsed(state, now, config.relapse()), now, new)
-            }
-            Phase::Closed | Phase::Isolated | Phase::Disabled => Move::to(adjusted),
-        }
-    }
-
-    /// Open for what is left, within the new limits.
-    fn reopened(&self, state: State, now: &Now, config: &Config, new: &Config) -> Opening {
-        let span = span_of(state, new);
-        let left_ms = match self.left(state, now, config) {
-            Left::Due => 0,
-            Left::Pending(ms) => ms.min(span.ms()),
-            Left::Beyond => span.ms(),
         };
-        let retry_at = match left_ms {
-            // Rounded down: over, and not only soon.
-            0 => span.units(now.ms),
-            ms => span.deadline(now.ms, ms),
-        };
-        Opening { retry_at, kind: state.kind(), again: state.flag() }
+        lasting(adjusted, left_ms, now, new)
     }
 }
 

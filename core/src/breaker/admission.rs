@@ -2,25 +2,17 @@
 
 use core::borrow::Borrow;
 
+use crate::breaker::insist;
 use crate::breaker::opening::part_of;
-use crate::breaker::{Move, insist};
-use crate::state::{Left, Opening, State};
+use crate::breaker::timing::begun;
+use crate::state::{Left, State};
 use crate::sync::{Ordering, WIDE};
 use crate::token::Kind;
 use crate::window::Window;
 use crate::{Breaker, Cause, Clock, Config, Observer, Permit, Phase, Rejected, Token};
 
-/// What one look at the state says about a call.
-enum Look {
-    /// It passes, and is judged like this.
-    Pass(Kind),
-    /// It is rejected, unless the breaker is in shadow.
-    Reject(Option<u32>),
-    /// It passes as a probe, once this step is taken.
-    Probe(Move),
-    /// This step is to be taken, and then the call is looked at again.
-    Again(Move),
-}
+/// What came of one look at the state: the call's answer, or a state to look at.
+type Look = Result<Result<Token, Rejected>, State>;
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Asks for the right to make one call.
@@ -71,11 +63,12 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         insist(state, |state| {
             let config = self.config_in(state)?;
             let config = config.borrow();
-            match self.look(state, config) {
-                Look::Pass(kind) => Ok(Ok(token(state, kind))),
-                Look::Reject(retry_after_ms) => Ok(self.reject(state, retry_after_ms)),
-                Look::Probe(next) => self.probe(state, next, config).map(Ok),
-                Look::Again(next) => self.step(state, next, config).and(Err(next.to)),
+            match state.phase() {
+                Phase::Recovering if W::RAMPS => self.admit_in_ramp(state, config),
+                Phase::Closed | Phase::Recovering => Ok(Ok(token(state, Kind::Counted))),
+                Phase::Disabled => Ok(Ok(token(state, Kind::Uncounted))),
+                Phase::Isolated => Ok(self.reject(state, None)),
+                Phase::Open | Phase::HalfOpen => self.admit_probe(state, config),
             }
         })
     }
@@ -107,71 +100,56 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
     }
 
-    /// Makes a move that puts one more probe in flight.
-    fn probe(&self, from: State, next: Move, config: &Config) -> Result<Token, State> {
-        // Made before the step: should the observer panic, its drop gives the place back. Where the step
-        // is refused there is nothing to give back.
-        let permit = Permit::new(self, token(next.to, Kind::Probe));
-        let stepped = self.step(from, next, config);
-        let token = permit.into_token();
-        stepped.map(|()| token)
-    }
-
-    fn look(&self, state: State, config: &Config) -> Look {
-        match state.phase() {
-            Phase::Recovering if W::RAMPS => self.look_while_recovering(state, config),
-            Phase::Closed | Phase::Recovering => Look::Pass(Kind::Counted),
-            Phase::Disabled => Look::Pass(Kind::Uncounted),
-            Phase::Isolated => Look::Reject(None),
-            Phase::Open | Phase::HalfOpen => self.look_for_probe(state, config),
-        }
-    }
-
-    fn look_for_probe(&self, state: State, config: &Config) -> Look {
+    fn admit_probe(&self, state: State, config: &Config) -> Look {
         let is_open = state.phase() == Phase::Open;
         // Read after the state was loaded: a deadline that a trip has just set is then never further ahead
         // than its span, unless the clock was set back.
         let now = &self.now();
         match self.left(state, now, config) {
             Left::Pending(ms) if is_open || state.in_flight() >= config.max_probes() => {
-                return Look::Reject(Some(ms));
+                return Ok(self.reject(state, Some(ms)));
             }
             // The clock was set back: wait a whole open time from here, once. Set back again it is due,
             // since a clock that comes round looks the same.
-            Left::Beyond if is_open && !state.flag() => {
-                let span = config.open_span(state.streak());
-                let opening =
-                    Opening { retry_at: span.deadline(now.ms, span.ms()), again: true, ..Opening::BY_STREAK };
-                return Look::Again(Move::open_until(state, opening, now));
+            Left::Beyond => {
+                let anew = begun(state.set_anew(), now, config);
+                return self.step(state, anew, None, Some(now), config).and(Err(anew));
             }
-            Left::Due | Left::Beyond if !is_open && state.in_flight() > 0 => {
-                return Look::Again(self.tripped(state, now, Cause::ProbesLost, config));
+            Left::Due if !is_open && state.in_flight() > 0 => {
+                let open = self.tripped(state, now, config);
+                return self.step(state, open, Some(Cause::ProbesLost), Some(now), config).and(Err(open));
             }
             _ => {}
         }
-        let lease = config.lease();
-        let lease_ends = lease.deadline(now.ms, lease.ms());
-        let mut next = Move::to(state.probe_admitted(lease_ends));
-        if next.to.in_flight() == 1 {
-            next = next.at(lease_ends, now);
+        let mut next = state.probe_admitted();
+        let is_first = next.in_flight() == 1;
+        if is_first {
+            next = begun(next, now, config);
         }
-        Look::Probe(if is_open { next.because(Cause::OpenTimeOver) } else { next })
+        // Made before the step: should the observer panic, its drop gives the place back. Where the step
+        // is refused there is nothing to give back.
+        let permit = Permit::new(self, token(next, Kind::Probe));
+        let cause = is_open.then_some(Cause::OpenTimeOver);
+        let stepped = self.step(state, next, cause, is_first.then_some(now), config);
+        let token = permit.into_token();
+        stepped.map(|()| Ok(token))
     }
 
-    fn look_while_recovering(&self, state: State, config: &Config) -> Look {
+    fn admit_in_ramp(&self, state: State, config: &Config) -> Look {
         let now = &self.now();
         let ramp_ms = config.ramp_ms();
-        let elapsed = self.elapsed(state, now, config.ramp());
-        if elapsed >= ramp_ms {
-            return Look::Again(Move::closed(state, 0, now, config).because(Cause::RampOver));
+        let left_ms = self.left_ms(state, now, config);
+        if left_ms == 0 {
+            let closed = begun(state.closed(), now, config);
+            return self.step(state, closed, Some(Cause::RampOver), Some(now), config).and(Err(closed));
         }
         // Relaxed: the calls only need different numbers.
         let number = self.sequence.step(Ordering::Relaxed) as u32;
-        if is_in_share(number, elapsed, ramp_ms) {
-            Look::Pass(Kind::Counted)
+        Ok(if is_in_share(number, ramp_ms - left_ms, ramp_ms) {
+            Ok(token(state, Kind::Counted))
         } else {
-            Look::Reject(Some(ramp_ms - elapsed))
-        }
+            self.reject(state, Some(left_ms))
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The breaker: ties the state word, the window, the configuration and the clock together.
 //!
 //! Each file here is one side of it: [`admission`] answers `allow`, [`recording`] takes outcomes in,
-//! [`moving`] is a move about to be made, [`opening`] says for how long it opens, [`timing`] reads times, [`operator`] is for people and for
+//! [`opening`] opens, [`timing`] reads and sets times, [`operator`] is for people and for
 //! dependencies that say what they want, [`saving`] keeps the state over a reset of the chip, and
 //! [`adjusting`] replaces settings while calls go on. All of them decide with the pure functions of
 //! `state` and make their moves through [`Breaker::step`], the one place where a transition happens and
@@ -15,7 +15,6 @@
 
 mod adjusting;
 mod admission;
-mod moving;
 mod opening;
 mod operator;
 mod recording;
@@ -24,7 +23,7 @@ mod timing;
 
 pub use recording::Calm;
 
-use moving::Move;
+use timing::{Now, span_of};
 
 use core::borrow::Borrow;
 use core::{fmt, slice};
@@ -182,19 +181,19 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// ```
     pub fn snapshot(&self) -> Snapshot {
         let (state, config) = insist(self.load(), |seen| Ok((seen, self.config_in(seen)?)));
-        let is_timed = matches!(state.phase(), Phase::Open | Phase::HalfOpen | Phase::Recovering);
         let half_open = state.phase() == Phase::HalfOpen;
         let count = |field: u8| if half_open { field } else { 0 };
+        let is_timed = match state.phase() {
+            Phase::Open | Phase::Recovering => true,
+            Phase::HalfOpen => state.in_flight() > 0,
+            Phase::Closed | Phase::Isolated | Phase::Disabled => false,
+        };
         Snapshot {
             phase: state.phase(),
             in_shadow: state.is_in_shadow(),
             generation: state.generation(),
             streak: state.streak(),
-            time_left_ms: if is_timed {
-                self.time_left_ms(state, &self.now(), config.borrow())
-            } else {
-                None
-            },
+            time_left_ms: is_timed.then(|| self.left_ms(state, &self.now(), config.borrow())),
             in_flight: count(state.in_flight()),
             succeeded: count(state.succeeded()),
             failed: count(state.failed()),
@@ -225,20 +224,31 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// Every change of the state word is made here: one exchange, and where that was a transition the
     /// observer is told. Returns what the word holds instead where another move came first.
-    fn step(&self, from: State, next: Move, config: &Config) -> Result<(), State> {
-        let to = next.to;
+    ///
+    /// `cause` says why, where it is a transition; `now` is when the time of `to` was set, where this move
+    /// sets one; `config` is in force in `to`.
+    // On small chips once, since it takes more bytes than a call.
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
+    fn step(
+        &self,
+        from: State,
+        to: State,
+        cause: Option<Cause>,
+        now: Option<&Now>,
+        config: &Config,
+    ) -> Result<(), State> {
         // Release: a move that flips the cell publishes the cell; all others need none. They are exchanges,
         // too, so that who sees the bit later sees the cell. Relaxed: what is refused is looked at again.
         self.state.exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).map_err(State)?;
-        if let Some(time) = next.time {
-            self.anchor(to, time);
+        if let Some(now) = now {
+            self.anchor(to, now, span_of(to, config));
         }
         if from.generation() != to.generation() && sweep_is_due(to.generation()) {
             let call = self.call(to);
             self.window.sweep(&call);
             sweep(slice::from_ref(&self.anchor), &call);
         }
-        if let Some(cause) = next.cause {
+        if let Some(cause) = cause {
             self.tell(from, to, cause, config);
         }
         Ok(())
@@ -250,10 +260,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             return;
         }
         let (now, at_ms) = self.now_and_ms();
-        let open_for_ms = match to.phase() {
-            Phase::Open => self.time_left_ms(to, &now, config).unwrap_or(0),
-            _ => 0,
-        };
+        let open_for_ms = if to.phase() == Phase::Open { self.left_ms(to, &now, config) } else { 0 };
         self.observer.transition(&Transition {
             generation: to.generation(),
             from: from.phase(),
@@ -265,16 +272,12 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         });
     }
 
-    /// The loop around [`step`](Self::step): load; decide; step or look again. Returns whether a
-    /// step was taken. Lock-free: a step is refused only where another one was taken.
-    fn step_by(&self, mut decide: impl FnMut(State, &Config) -> Option<Move>) -> bool {
+    /// The loop around [`step`](Self::step): load; `attempt` a step; look again where it was refused. Returns
+    /// whether a step was taken. Lock-free: a step is refused only where another one was taken.
+    fn step_by(&self, mut attempt: impl FnMut(State, &Config) -> Option<Result<(), State>>) -> bool {
         insist(self.first_load(), |seen| {
             let config = self.config_in(seen)?;
-            let config = config.borrow();
-            match decide(seen, config) {
-                Some(next) => self.step(seen, next, config).map(|()| true),
-                None => Ok(false),
-            }
+            attempt(seen, config.borrow()).transpose().map(|step| step.is_some())
         })
     }
 }

@@ -1,78 +1,47 @@
-//! For how long a breaker opens.
+//! Opens, with the backoff's streak and less jitter.
 
-use crate::breaker::Move;
-use crate::breaker::timing::Now;
-use crate::state::{Code, Opening, Span, State};
+use crate::breaker::timing::{Now, begun, lasting, span_of};
+use crate::state::{Code, Left, State};
 use crate::sync::Ordering;
 use crate::window::Window;
-use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
+use crate::{Breaker, Clock, Config, Observer, Phase};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// What `state` becomes when its window says trip or its probes failed: open for the backoff's
     /// time less jitter, or held by the latch.
-    pub(super) fn tripped(&self, state: State, now: &Now, cause: Cause, config: &Config) -> Move {
-        self.opened(state, now, cause, config, |streak| {
-            let span = config.open_span(streak);
-            Opening {
-                retry_at: span.deadline(now.ms, self.jittered(span.ms(), now, config)),
-                ..Opening::BY_STREAK
-            }
-        })
-    }
-
-    /// What `state` becomes when it opens as `opening` makes of the streak, or held by the latch.
-    pub(super) fn opened(
-        &self,
-        state: State,
-        now: &Now,
-        cause: Cause,
-        config: &Config,
-        opening: impl FnOnce(u8) -> Opening,
-    ) -> Move {
+    pub(super) fn tripped(&self, state: State, now: &Now, config: &Config) -> State {
         if config.latch() {
-            return Move::to(state.isolated()).because(cause);
+            return state.isolated();
         }
-        let stayed_closed = state.phase() == Phase::Closed
-            && state.flag()
-            && self.elapsed(state, now, config.relapse()) > config.relapse_within_ms();
-        let streak = state.streak_after_trip(stayed_closed);
-        Move::opened(state.with_streak(streak), opening(streak), now).because(cause)
+        let open = self.opened(state, Code::Open, now, config);
+        match config.jitter() {
+            0 => begun(open, now, config),
+            most => lasting(open, self.jittered(span_of(open, config).ms(), most, now), now, config),
+        }
     }
 
-    /// `ms` less a random part of at most the configured jitter; never below 1.
-    fn jittered(&self, ms: u32, now: &Now, config: &Config) -> u32 {
-        let most = config.jitter();
-        if most == 0 {
-            return ms;
+    /// What `state` becomes when it trips and opens, as `code` says.
+    pub(super) fn opened(&self, state: State, code: Code, now: &Now, config: &Config) -> State {
+        let streak = if self.relapses(state, now, config) { state.streak() + 1 } else { 0 };
+        state.with_streak(streak).opened(code)
+    }
+
+    /// Whether the dependency did not stay healthy since it was open last, if it ever was.
+    fn relapses(&self, state: State, now: &Now, config: &Config) -> bool {
+        match state.phase() {
+            Phase::Closed => state.flag() && self.left(state, now, config) != Left::Due,
+            _ => true,
         }
+    }
+
+    /// `ms` less a random part of at most the jitter `most`; never below 1.
+    fn jittered(&self, ms: u32, most: u32, now: &Now) -> u32 {
         // Relaxed: any value that was ever there will do.
         let seed = self.sequence.load(Ordering::Relaxed) as u32;
-        let random = (mixed(seed ^ now.ms as u32) >> 16) as u16;
+        let random = (mixed(seed ^ now.low_ms()) >> 16) as u16;
         let part = part_of(most, random) as u16;
         ms.saturating_sub(part_of(ms, part)).max(1)
     }
-}
-
-/// The span that bounds the time of `state`, in whose unit it is counted.
-pub(super) fn span_of(state: State, config: &Config) -> Span {
-    match state.kind() {
-        Code::Open => config.open_span(state.streak()),
-        Code::OpenAsked => config.asked_span(),
-        Code::OpenAdvised => config.advised_span(),
-        Code::HalfOpen => config.lease(),
-        Code::Recovering => config.ramp(),
-        Code::Closed | Code::Isolated | Code::Disabled => config.relapse(),
-    }
-}
-
-/// The longest that a breaker may be open by request or by advice.
-pub(super) const fn longest(kind: Code, config: &Config) -> Span {
-    if matches!(kind, Code::OpenAdvised) { config.advised_span() } else { config.asked_span() }
-}
-
-/// Open for `ms` from `now`, by request or by advice.
-pub(super) fn open_for(ms: u32, now: &Now, kind: Code, config: &Config) -> Opening {
-    Opening { retry_at: longest(kind, config).deadline(now.ms, ms), kind, again: false }
 }
 
 /// `value` × `fraction` / 2¹⁶, rounded down, without a product of 64 bits, which small chips lack.

@@ -1,9 +1,7 @@
 //! What people, and dependencies that say when they will be back, can ask of a breaker.
 
-use crate::breaker::Move;
-use crate::breaker::opening::{longest, open_for};
-use crate::breaker::timing::Now;
-use crate::state::{Code, Opening, State};
+use crate::breaker::timing::{Now, lasting, span_of};
+use crate::state::{Code, Left, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
 use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
@@ -13,8 +11,12 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// or disabled stays as it is.
     pub fn trip(&self) -> bool {
         self.step_by(|state, config| {
-            let trips = lets_calls_pass(state);
-            trips.then(|| self.tripped(state, &self.now(), Cause::TripRequested, config))
+            let trip = || {
+                let now = &self.now();
+                let open = self.tripped(state, now, config);
+                self.step(state, open, Some(Cause::TripRequested), Some(now), config)
+            };
+            lets_calls_pass(state).then(trip)
         })
     }
 
@@ -35,8 +37,11 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// # Ok::<(), nanobreaker_core::ConfigError>(())
     /// ```
     pub fn trip_for_ms(&self, ms: u64) -> bool {
-        self.open_for(ms, Code::OpenAsked, |state, now, opening, config| {
-            let opened = || self.opened(state, now, Cause::TripRequested, config, |_| opening);
+        self.open_for(ms, Code::OpenAsked, Cause::TripRequested, |state, ms, now, config| {
+            let opened = || match config.latch() {
+                true => state.isolated(),
+                false => lasting(self.opened(state, Code::OpenAsked, now, config), ms, now, config),
+            };
             lets_calls_pass(state).then(opened)
         })
     }
@@ -49,28 +54,34 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// now, if that is later. The streak stays as it is, and no latch holds. Returns whether anything
     /// changed.
     pub fn advise_ms(&self, ms: u64) -> bool {
-        self.open_for(ms, Code::OpenAdvised, |state, now, opening, _| {
-            state.judges_by_window().then(|| Move::opened(state, opening, now).because(Cause::Advised))
+        self.open_for(ms, Code::OpenAdvised, Cause::Advised, |state, ms, now, config| {
+            let opened = || lasting(state.opened(Code::OpenAdvised), ms, now, config);
+            state.judges_by_window().then(opened)
         })
     }
 
-    /// Opens for `ms`, as `kind` says and where `open` makes a move of it. An open breaker stays open for
-    /// that long, if that is longer.
+    /// Opens for `ms`, as `code` says, where `open` knows how. An open breaker stays open for that long, if that is
+    /// longer.
     fn open_for(
         &self,
         ms: u64,
-        kind: Code,
-        open: impl Fn(State, &Now, Opening, &Config) -> Option<Move>,
+        code: Code,
+        cause: Cause,
+        open: impl Fn(State, u32, &Now, &Config) -> Option<State>,
     ) -> bool {
         let ms = u32::try_from(ms).unwrap_or(u32::MAX).max(1);
         self.step_by(|state, config| {
-            let (now, ms) = (&self.now(), ms.min(longest(kind, config).ms()));
-            let opening = open_for(ms, now, kind, config);
-            open(state, now, opening, config).or_else(|| {
-                let left_ms = self.time_left_ms(state, now, config)?;
-                let is_longer = state.phase() == Phase::Open && left_ms < ms;
-                is_longer.then(|| Move::open_until(state, opening, now))
-            })
+            let now = &self.now();
+            let postponed = state.postponed(code);
+            let ms = ms.min(span_of(postponed, config).ms());
+            let (next, cause) = match open(state, ms, now, config) {
+                Some(open) => (open, Some(cause)),
+                None if state.phase() == Phase::Open && self.left_ms(state, now, config) < ms => {
+                    (lasting(postponed, ms, now, config), None)
+                }
+                None => return None,
+            };
+            Some(self.step(state, next, cause, Some(now), config))
         })
     }
 
@@ -79,40 +90,43 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub fn recover(&self) -> bool {
         self.step_by(|state, config| {
             let now = &self.now();
-            let is_pending = self.time_left_ms(state, now, config).is_some_and(|ms| ms > 0);
-            // Rounded down: over, and not only soon.
-            let retry_at = config.asked_span().units(now.ms);
-            let over = Opening { retry_at, kind: Code::OpenAsked, again: false };
-            (state.phase() == Phase::Open && is_pending).then(|| Move::open_until(state, over, now))
+            let is_pending = state.phase() == Phase::Open && self.left(state, now, config) != Left::Due;
+            let over = || lasting(state.postponed(Code::OpenAsked), 0, now, config);
+            is_pending.then(|| self.step(state, over(), None, Some(now), config))
         })
     }
 
     /// Holds the breaker open until [`reset`](Self::reset), whatever comes. Returns whether anything
     /// changed.
     pub fn isolate(&self) -> bool {
-        self.hold(Phase::Isolated, Cause::Isolated, State::isolated)
+        self.change(Some(Cause::Isolated), |state| {
+            (state.phase() != Phase::Isolated).then(|| state.isolated())
+        })
     }
 
     /// Lets all calls pass and judges none, until [`reset`](Self::reset). Returns whether anything
     /// changed.
     pub fn disable(&self) -> bool {
-        self.hold(Phase::Disabled, Cause::Disabled, State::disabled)
+        self.change(Some(Cause::Disabled), |state| {
+            (state.phase() != Phase::Disabled).then(|| state.disabled())
+        })
     }
 
-    fn hold(&self, phase: Phase, cause: Cause, held: impl Fn(State) -> State) -> bool {
-        self.step_by(|state, _| (state.phase() != phase).then(|| Move::to(held(state)).because(cause)))
+    /// Makes a move that sets no time, where `change` knows one.
+    fn change(&self, cause: Option<Cause>, change: impl Fn(State) -> Option<State>) -> bool {
+        self.step_by(|state, config| change(state).map(|to| self.step(state, to, cause, None, config)))
     }
 
     /// The dependency is repaired: closed, with an empty window and no streak. Permits given out
     /// before are stale from here on. The shadow switch stays as it is.
     pub fn reset(&self) {
-        self.step_by(|state, _| Some(Move::to(state.reset()).because(Cause::Reset)));
+        self.change(Some(Cause::Reset), |state| Some(state.reset()));
     }
 
     /// Switches shadow on or off. In shadow the breaker judges as ever, but rejects no one: calls that
     /// it would have rejected pass, and their outcomes are not counted.
     pub fn shadow(&self, on: bool) {
-        self.step_by(|state, _| (state.is_in_shadow() != on).then(|| Move::to(state.in_shadow(on))));
+        self.change(None, |state| (state.is_in_shadow() != on).then(|| state.in_shadow(on)));
     }
 
     /// Gives this instance a random number of its own, so that jitter and the ramp's pattern differ

@@ -2,12 +2,12 @@
 
 use core::borrow::Borrow;
 
-use crate::breaker::timing::Now;
-use crate::breaker::{Move, insist};
-use crate::state::{Answer, Round, State};
+use crate::breaker::insist;
+use crate::breaker::timing::begun;
+use crate::state::{Round, State};
 use crate::token::Kind;
 use crate::window::{Verdict, Window};
-use crate::{Breaker, Cause, Clock, Config, Observer, Outcome, Phase, Recorded, Token};
+use crate::{Breaker, Cause, Clock, Observer, Outcome, Phase, Recorded, Token};
 
 /// What a breaker looks like that lets all calls pass and has nothing to count.
 #[doc(hidden)]
@@ -82,38 +82,45 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[inline]
     fn take_in_as(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        if state.generation() != token.generation() {
-            Recorded::Stale
-        } else if state.judges_by_window() {
-            self.record_in_window(state, token, outcome)
-        } else {
-            self.record_otherwise(state, token, outcome)
-        }
+        insist(state, |state| match token.kind() {
+            _ if state.generation() != token.generation() => Ok(Recorded::Stale),
+            // A probe's, too, where its round ended well meanwhile.
+            _ if state.judges_by_window() => Ok(self.record_in_window(state, token, outcome)),
+            Kind::Uncounted => Ok(Recorded::Ignored),
+            Kind::Probe if state.phase() == Phase::HalfOpen => self.record_answer(state, outcome),
+            Kind::Counted | Kind::Probe => Ok(Recorded::Stale),
+        })
     }
 
     #[inline]
     fn record_in_window(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        if token.kind() == Kind::Uncounted || matches!(outcome, Outcome::Ignored | Outcome::Cancelled) {
+        if token.kind() == Kind::Uncounted || !outcome.counts() {
             return Recorded::Ignored;
         }
         match self.window.judge(outcome, &self.call(state)) {
             Verdict::Holds => Recorded::Counted,
-            Verdict::Trips => self.trip_in(state, Cause::ThresholdReached),
-            Verdict::TripsBySlow => self.trip_in(state, Cause::SlowThresholdReached),
-            Verdict::Stale => Recorded::Stale,
+            verdict => self.record_verdict(state, verdict),
         }
     }
 
-    /// The window said trip. Tries for as long as the generation stands and calls still pass: the
-    /// end of a ramp or the shadow switch changes the word without ending the generation.
+    /// The window said trip, or that the generation is over. Tries to trip for as long as the generation
+    /// stands and calls still pass: the end of a ramp or the shadow switch changes the word without ending
+    /// the generation.
     #[cold]
-    fn trip_in(&self, seen: State, cause: Cause) -> Recorded {
+    fn record_verdict(&self, seen: State, verdict: Verdict) -> Recorded {
+        let cause = match verdict {
+            Verdict::Holds => return Recorded::Counted,
+            Verdict::Stale => return Recorded::Stale,
+            Verdict::Trips => Cause::ThresholdReached,
+            Verdict::TripsBySlow => Cause::SlowThresholdReached,
+        };
         insist(seen, |state| {
             let config = self.config_in(state)?;
             let config = config.borrow();
             let stands = state.generation() == seen.generation() && state.judges_by_window();
             if stands {
-                self.step(state, self.tripped(state, &self.now(), cause, config), config)
+                let now = &self.now();
+                self.step(state, self.tripped(state, now, config), Some(cause), Some(now), config)
             } else {
                 Ok(())
             }
@@ -122,55 +129,26 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         Recorded::Counted
     }
 
+    /// A probe's answer to the round that admitted it.
     #[cold]
-    fn record_otherwise(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        match token.kind() {
-            Kind::Uncounted => Recorded::Ignored,
-            Kind::Counted => Recorded::Stale,
-            Kind::Probe => insist(state, |state| self.record_probe(state, token, outcome)),
-        }
-    }
-
-    fn record_probe(&self, state: State, token: Token, outcome: Outcome) -> Result<Recorded, State> {
-        if state.generation() != token.generation() {
-            return Ok(Recorded::Stale);
-        }
-        if state.judges_by_window() {
-            // The round ended well meanwhile: this call counts like any other.
-            return Ok(self.record_in_window(state, token, outcome));
-        }
-        if state.phase() != Phase::HalfOpen {
-            return Ok(Recorded::Stale);
-        }
-        let (answer, recorded) = match outcome {
-            Outcome::Success => (Answer::Success, Recorded::Counted),
-            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure => (Answer::Failure, Recorded::Counted),
-            Outcome::Ignored => (Answer::Ignored, Recorded::Ignored),
-            Outcome::Cancelled => (Answer::Cancelled, Recorded::Ignored),
-        };
+    fn record_answer(&self, state: State, outcome: Outcome) -> Result<Recorded, State> {
+        let recorded = if outcome.counts() { Recorded::Counted } else { Recorded::Ignored };
         let config = self.config_in(state)?;
         let config = config.borrow();
-        match self.after_answer(state, &self.now(), answer, config) {
-            Some(next) => self.step(state, next, config).map(|()| recorded),
-            None => Ok(Recorded::Stale),
-        }
-    }
-
-    /// What the round becomes with one more answer; `None` where none was due.
-    fn after_answer(&self, state: State, now: &Now, answer: Answer, config: &Config) -> Option<Move> {
-        let lease = config.lease();
-        let lease_ends = lease.deadline(now.ms, lease.ms());
-        let (successes, failures) = (config.probe_successes(), config.probe_failures());
-        Some(match state.answered(answer, successes, failures, lease_ends) {
+        let now = &self.now();
+        let (next, cause) = match state.answered(outcome, config.probe_successes(), config.probe_failures()) {
             // Who gave up renews no lease.
-            Round::GoesOn(state) if answer == Answer::Cancelled => Move::to(state),
-            Round::GoesOn(state) => Move::to(state).at(lease_ends, now),
-            Round::Succeeded if config.ramp_ms() > 0 => {
-                Move::recovering(state, 0, now, config).because(Cause::ProbesSucceeded)
+            Round::GoesOn(next) if outcome == Outcome::Cancelled => {
+                return self.step(state, next, None, None, config).map(|()| recorded);
             }
-            Round::Succeeded => Move::closed(state, 0, now, config).because(Cause::ProbesSucceeded),
-            Round::Failed => self.tripped(state, now, Cause::ProbesFailed, config),
-            Round::SpentBefore => return None,
-        })
+            Round::GoesOn(next) => (begun(next, now, config), None),
+            Round::Succeeded => {
+                let well = if config.ramp_ms() > 0 { state.recovering() } else { state.closed() };
+                (begun(well, now, config), Some(Cause::ProbesSucceeded))
+            }
+            Round::Failed => (self.tripped(state, now, config), Some(Cause::ProbesFailed)),
+            Round::SpentBefore => return Ok(Recorded::Stale),
+        };
+        self.step(state, next, cause, Some(now), config).map(|()| recorded)
     }
 }

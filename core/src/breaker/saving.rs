@@ -1,9 +1,8 @@
 //! Keeps the state over a reset of the chip, or of the process.
 
-use crate::breaker::Move;
-use crate::breaker::opening::open_for;
+use crate::breaker::timing::{Now, begun, lasting};
 use crate::saved::Saved;
-use crate::state::{Code, MAX_STREAK, State};
+use crate::state::{Code, State};
 use crate::window::Window;
 use crate::{Breaker, Cause, Clock, Config, Observer, Phase, RestoreError};
 
@@ -46,27 +45,28 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub fn restore(&self, saved: u64, slept_ms: u64) -> Result<(), RestoreError> {
         let saved = Saved::from_integer(saved)?;
         let slept_ms = u32::try_from(slept_ms).unwrap_or(u32::MAX);
-        self.step_by(|state, config| Some(self.restored(state, saved, slept_ms, config)));
+        self.step_by(|state, config| {
+            let now = &self.now();
+            let restored = restored(state, saved, slept_ms, now, config);
+            Some(self.step(state, restored, Some(Cause::Restored), Some(now), config))
+        });
         Ok(())
     }
+}
 
-    fn restored(&self, state: State, saved: Saved, slept_ms: u32, config: &Config) -> Move {
-        let now = &self.now();
-        let streak = saved.streak.min(MAX_STREAK);
-        let state = state.in_shadow(saved.in_shadow);
-        let restored = match saved.phase {
-            Phase::Closed | Phase::Recovering if streak == 0 => Move::to(state.reset()),
-            Phase::Closed | Phase::Recovering => {
-                Move::closed(state.reset().with_streak(streak), 0, now, config)
-            }
-            Phase::Open | Phase::HalfOpen => {
-                let left_ms = saved.left_ms.saturating_sub(slept_ms).min(config.asked_span().ms());
-                Move::opened(state.with_streak(streak), open_for(left_ms, now, Code::OpenAsked, config), now)
-            }
-            Phase::Isolated => Move::to(state.isolated().with_streak(streak)),
-            Phase::Disabled => Move::to(state.disabled().with_streak(streak)),
-        };
-        restored.because(Cause::Restored)
+fn restored(state: State, saved: Saved, slept_ms: u32, now: &Now, config: &Config) -> State {
+    let state = state.in_shadow(saved.in_shadow).with_streak(saved.streak);
+    match saved.phase {
+        Phase::Closed | Phase::Recovering => {
+            let closed = state.reset().with_streak(saved.streak);
+            if saved.streak == 0 { closed } else { begun(closed.closed(), now, config) }
+        }
+        Phase::Open | Phase::HalfOpen => {
+            let left_ms = saved.left_ms.saturating_sub(slept_ms).min(config.max_open_ms());
+            lasting(state.opened(Code::OpenAsked), left_ms, now, config)
+        }
+        Phase::Isolated => state.isolated(),
+        Phase::Disabled => state.disabled(),
     }
 }
 

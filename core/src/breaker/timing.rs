@@ -1,9 +1,8 @@
-//! Reads the times that the state word holds.
+//! Reads and sets the times that the state word holds.
 
 use core::cell::Cell;
 
-use crate::breaker::opening::span_of;
-use crate::state::{Anchor, Left, Span, State};
+use crate::state::{Anchor, Code, Left, Span, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
 use crate::{Breaker, Clock, Config, Observer, Phase};
@@ -14,22 +13,15 @@ use crate::{Breaker, Clock, Config, Observer, Phase};
 /// meanwhile with an earlier reading of the clock must neither take the younger anchor for it, and so
 /// find the lease over, nor store an older anchor in its place.
 pub(super) struct Now {
-    pub(super) ms: Raw,
+    ms: Raw,
     anchor: Cell<Anchor>,
 }
 
 impl Now {
-    /// The time that a move sets now.
-    pub(super) fn sets(&self, whole: Raw) -> NewTime {
-        NewTime { whole, before: self.anchor.get() }
+    /// What the clock shows, as far as 32 bits can tell.
+    pub(super) fn low_ms(&self) -> u32 {
+        self.ms as u32
     }
-}
-
-/// A whole time that a move sets, and the anchor in whose place its own goes.
-#[derive(Clone, Copy)]
-pub(super) struct NewTime {
-    whole: Raw,
-    before: Anchor,
 }
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
@@ -50,71 +42,78 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         (Now { ms: ms as Raw, anchor: Cell::new(anchor) }, ms)
     }
 
-    /// How long an open state stays open, or how long the probes in flight of a half-open one may still
-    /// stay without an answer.
-    #[inline]
+    /// How long it is until the time of `state` is over: until an open breaker lets a probe pass, the probes in
+    /// flight are lost, the ramp lets all calls pass, or a closed breaker counts as healthy.
+    // On small chips once, as above.
+    #[cfg_attr(target_has_atomic = "64", inline)]
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(super) fn left(&self, state: State, now: &Now, config: &Config) -> Left {
         let span = span_of(state, config);
-        let time = self.whole_time(state, now, span);
-        // A lease, and a time that was set anew already, are not moved again. So a reader whose clock is
-        // a little behind finds them pending still, and one that is further behind finds them over.
-        let is_final = state.flag() || state.phase() == Phase::HalfOpen;
-        match if is_final { span.with_slack() } else { span }.left(time, now.ms) {
-            Left::Beyond if is_final => Left::Due,
-            left => left,
-        }
+        span.left(self.whole_time(state, now, span), now.ms, state.is_final())
     }
 
-    /// How long ago the ramp began, or the breaker closed: at most a millisecond more than its span.
-    pub(super) fn elapsed(&self, state: State, now: &Now, span: Span) -> u32 {
-        span.elapsed(self.whole_time(state, now, span), now.ms)
-    }
-
-    /// What is left at `now` until the phase's time is over; `None` in phases that no time ends.
-    pub(super) fn time_left_ms(&self, state: State, now: &Now, config: &Config) -> Option<u32> {
-        match state.phase() {
-            Phase::HalfOpen if state.in_flight() == 0 => None,
-            Phase::Open | Phase::HalfOpen => Some(self.left(state, now, config).ms(span_of(state, config))),
-            Phase::Recovering => {
-                Some(config.ramp_ms().saturating_sub(self.elapsed(state, now, config.ramp())))
-            }
-            Phase::Closed | Phase::Isolated | Phase::Disabled => None,
-        }
+    /// The same in milliseconds: 0 when it is over. Of a ramp never more than its length, whatever rounding added.
+    pub(super) fn left_ms(&self, state: State, now: &Now, config: &Config) -> u32 {
+        let span = span_of(state, config);
+        let ms = self.left(state, now, config).ms(span);
+        if state.phase() == Phase::Recovering { ms.min(span.ms()) } else { ms }
     }
 
     /// The time of `state` with its upper bits, in the unit of its span.
     fn whole_time(&self, state: State, now: &Now, span: Span) -> Raw {
-        let units = span.units(now.ms);
         if state.needs_no_anchor() {
-            return state.time_nearest_to(units);
+            return state.time_nearest_to(span.units(now.ms));
         }
-        let (time, is_told) = now.anchor.get().whole_time_of(state, units);
-        if !is_told {
-            // Who set the time stalled or died before it stored the anchor: stored for it, so that the
-            // next reader, whenever it comes, knows this time from one a whole range later.
-            now.anchor.set(self.anchor(state, now.sets(time)));
-        }
-        time
+        // Where it is not told, who set the time stalled or died before it stored the anchor. It is stored for it,
+        // so that the next reader, whenever it comes, knows this time from one a whole range later.
+        let told = now.anchor.get().whole_time_of(state, span.units(now.ms));
+        told.unwrap_or_else(|| self.anchor(state, now, span))
     }
 
-    /// Stores the anchor of `state` and its whole time, unless its time needs none. A thread that stalled
-    /// until somebody stored another one leaves that: it may be a later time's. Returns the one that stands
-    /// there as far as this thread knows.
-    pub(super) fn anchor(&self, state: State, time: NewTime) -> Anchor {
-        let (before, anchor) = (time.before, Anchor::of(state, time.whole));
+    /// Stores the anchor of `state`, whose time is the nearest to `now`, unless its time needs none. Returns the
+    /// whole time. A thread that stalled until somebody stored another anchor leaves that: it may be a
+    /// later time's.
+    pub(super) fn anchor(&self, state: State, now: &Now, span: Span) -> Raw {
+        let time = state.time_nearest_to(span.units(now.ms));
+        let (before, anchor) = (now.anchor.get(), Anchor::of(state, time));
         if before == anchor || state.needs_no_anchor() {
-            return before;
+            return time;
         }
         // Relaxed: see `now_and_ms`. A loop, since it may be refused without cause.
         loop {
             let (stored, refused) = (Ordering::Relaxed, Ordering::Relaxed);
             match self.anchor.exchange(before.0, anchor.0, stored, refused) {
-                Ok(()) => return anchor,
-                Err(now) if now == before.0 => {}
-                Err(_) => return before,
+                Ok(()) => now.anchor.set(anchor),
+                Err(there) if there == before.0 => continue,
+                Err(_) => {}
             }
+            return time;
         }
     }
+}
+
+/// The span that bounds the time of `state`, in whose unit it is counted.
+pub(super) fn span_of(state: State, config: &Config) -> Span {
+    match state.kind() {
+        Code::Open => config.open_span(state.streak()),
+        Code::OpenAsked => config.asked_span(),
+        Code::OpenAdvised => config.advised_span(),
+        Code::HalfOpen => config.lease(),
+        Code::Recovering => config.ramp(),
+        Code::Closed | Code::Isolated | Code::Disabled => config.relapse(),
+    }
+}
+
+/// `state` with `ms` left from `now`.
+pub(super) fn lasting(state: State, ms: u32, now: &Now, config: &Config) -> State {
+    state.until(span_of(state, config).deadline(now.ms, ms))
+}
+
+/// `state` as it begins `now`: with all of its span left.
+// On small chips once, as above.
+#[cfg_attr(not(target_has_atomic = "64"), inline(never))]
+pub(super) fn begun(state: State, now: &Now, config: &Config) -> State {
+    lasting(state, span_of(state, config).ms(), now, config)
 }
 
 #[cfg(test)]

@@ -46,8 +46,8 @@ use crate::state::{
 /// length that backoff gives it: once. After that, if it ends more than an eighth further ahead than
 /// its length, it is over. So is one that ends more than twice its length ahead. A lease
 /// that ends more than an eighth further ahead than its length is over, and its round has failed. A
-/// ramp, and the time since closing, stand still where they began at most their length ahead, and are
-/// over where they began further ahead.
+/// ramp, and the time since closing, stand still where they began at most their length ahead (the time
+/// since closing at most a millisecond more), and are over where they began further ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     open_for_ms: u32,
@@ -152,9 +152,10 @@ impl Config {
         Span::new(self.ramp_ms, SPAN_DIGITS)
     }
 
-    /// How long a breaker must have been closed for a trip not to lengthen the streak.
+    /// How long a breaker must have been closed for a trip not to lengthen the streak: longer than the time
+    /// within which one does.
     pub(crate) const fn relapse(&self) -> Span {
-        Span::new(self.relapse_ms, SPAN_DIGITS)
+        Span::new(self.relapse_ms + 1, SPAN_DIGITS)
     }
 
     /// The open time of a trip with this streak, before jitter: `open_for` × 2^streak, capped.

@@ -21,7 +21,7 @@
 //! was idle for a whole round of its lease's bits, and the thread that admits the next probe or takes an
 //! answer stalls between its two stores, whoever comes in that moment may find the new lease over.
 
-use super::tag::{CONTENT_BITS, content, tag, tagged};
+use super::tag::{CONTENT_BITS, tagged};
 use super::{Code, Field, State};
 use crate::sync::{Raw, Signed};
 
@@ -30,6 +30,8 @@ const SHARED: u32 = 2;
 const PHASE_BITS: u32 = 3;
 const UPPER: Field = Field::first(CONTENT_BITS - PHASE_BITS);
 const PHASE: Field = Field::after(UPPER, PHASE_BITS);
+/// The upper bits that the state word does not hold.
+const ALONE: Field = Field::after(Field::first(SHARED), UPPER.bits - SHARED);
 
 /// The second word's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,30 +39,31 @@ pub(crate) struct Anchor(pub(crate) Raw);
 
 impl Anchor {
     /// The anchor of `state`, whose whole time is `time`.
+    // On small chips once, since it takes more bytes than a call.
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(crate) const fn of(state: State, time: Raw) -> Self {
-        let upper = time >> (state.time_field().bits - SHARED);
-        let content = UPPER.put(upper) | PHASE.put(phase_of(state));
-        Self(tagged(state.generation(), content))
+        let upper = time >> (Raw::BITS - state.time_shift() - SHARED);
+        Self(tagged(state.generation(), UPPER.put(upper) | PHASE.put(phase_of(state))))
     }
 
-    /// The whole time of `state`, and whether this is its anchor: of all times that have the bits of both
-    /// words, or where it is another time's anchor those of `state`, the one nearest to `now`.
-    pub(crate) const fn whole_time_of(self, state: State, now: Raw) -> (Raw, bool) {
-        let bits = state.time_field().bits;
-        let (upper, low) = (UPPER.get(content(self.0)), state.time());
-        let is_told = tag(self.0) == state.generation()
-            && PHASE.get(content(self.0)) == phase_of(state)
-            && upper & ((1 << SHARED) - 1) == low >> (bits - SHARED);
-        let (time, bits) =
-            if is_told { ((upper >> SHARED) << bits | low, UPPER.bits - SHARED + bits) } else { (low, bits) };
-        (nearest_to(now, time, bits), is_told)
+    /// The whole time of `state`, if this is its anchor: of all times that have the bits of both words the
+    /// one nearest to `now`.
+    pub(crate) const fn whole_time_of(self, state: State, now: Raw) -> Option<Raw> {
+        let (time, shift) = (state.time(), state.time_shift());
+        // What differs from the anchor of these bits alone: of this state's anchor only what it alone knows.
+        let upper = self.0 ^ Self::of(state, time).0;
+        if upper & !ALONE.put(ALONE.max()) != 0 {
+            return None;
+        }
+        let whole = ALONE.get(upper) << (Raw::BITS - shift) | time;
+        Some(nearest_to(now, whole, shift.saturating_sub(ALONE.bits)))
     }
 }
 
 impl State {
     /// The whole time of this state, if it is the one nearest to `now`.
     pub(crate) const fn time_nearest_to(self, now: Raw) -> Raw {
-        nearest_to(now, self.time(), self.time_field().bits)
+        nearest_to(now, self.time(), self.time_shift())
     }
 }
 
@@ -69,9 +72,8 @@ const fn phase_of(state: State) -> Raw {
     state.code() ^ Code::Isolated as Raw
 }
 
-/// Of all times with these lower `bits` the one that is nearest to `now`.
-const fn nearest_to(now: Raw, time: Raw, bits: u32) -> Raw {
-    let above = Raw::BITS.saturating_sub(bits);
+/// Of all times that are `time` but for this many bits `above` it the one that is nearest to `now`.
+const fn nearest_to(now: Raw, time: Raw, above: u32) -> Raw {
     // The lower bits of what lies between, and above them what makes it negative where the time has passed.
     let ahead = (time.wrapping_sub(now) << above) as Signed >> above;
     now.wrapping_add(ahead as Raw)
@@ -80,20 +82,19 @@ const fn nearest_to(now: Raw, time: Raw, bits: u32) -> Raw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::{Opening, State};
 
     fn open_until(time: Raw) -> State {
-        State::NEW.opened(Opening { retry_at: time, ..Opening::BY_STREAK })
+        State::NEW.opened(Code::Open).until(time)
     }
 
     #[test]
     fn a_whole_time_comes_back() {
         for time in [0, 1, 77, 0x7FFF, 0x8000, 0x12_3456, Raw::MAX >> 1 >> 20] {
-            for state in [open_until(time), open_until(5).probe_admitted(time)] {
+            for state in [open_until(time), open_until(5).probe_admitted().until(time)] {
                 let anchor = Anchor::of(state, time);
-                assert_eq!(anchor.whole_time_of(state, time), (time, true));
+                assert_eq!(anchor.whole_time_of(state, time), Some(time));
                 let later = time + 1_000_000;
-                assert_eq!(anchor.whole_time_of(state, later), (time, true));
+                assert_eq!(anchor.whole_time_of(state, later), Some(time));
             }
         }
     }
@@ -102,26 +103,25 @@ mod tests {
     fn an_anchor_of_another_generation_phase_or_time_is_not_believed() {
         let state = open_until(0x1_0001);
         let anchor = Anchor::of(state, 0x1_0001);
-        assert!(!anchor.whole_time_of(state.reset().opened(Opening::BY_STREAK), 0).1);
-        assert!(!anchor.whole_time_of(state.probe_admitted(0x1_0001), 0).1);
-        let quarter = 1 << (state.time_field().bits - SHARED);
+        assert_eq!(anchor.whole_time_of(state.opened(Code::Open).until(0x1_0001), 0), None);
+        assert_eq!(anchor.whole_time_of(state.probe_admitted().until(0x1_0001), 0), None);
+        let quarter = 1 << (Raw::BITS - state.time_shift() - SHARED);
         let other = open_until(0x1_0001 + quarter);
-        assert!(!anchor.whole_time_of(other, 0).1);
+        assert_eq!(anchor.whole_time_of(other, 0), None);
     }
 
     #[test]
     fn an_empty_word_is_no_anchor() {
-        let closed = State::NEW.closed(0);
-        for state in [closed, open_until(0), open_until(0).probe_admitted(0)] {
+        for state in [State::NEW.closed(), open_until(0), open_until(0).probe_admitted()] {
             let empty = Anchor(tagged(state.generation(), 0));
-            assert!(!empty.whole_time_of(state, 0).1);
+            assert_eq!(empty.whole_time_of(state, 0), None);
         }
     }
 
     #[test]
     fn the_nearest_time_lies_on_either_side() {
-        let state = open_until(10).probe_admitted(10);
-        let range = state.time_field().max() + 1;
+        let state = open_until(10).probe_admitted().until(10);
+        let range = 1 << (Raw::BITS - state.time_shift());
         assert_eq!(state.time_nearest_to(8), 10);
         assert_eq!(state.time_nearest_to(12), 10);
         assert_eq!(state.time_nearest_to(3 * range + 12), 3 * range + 10);

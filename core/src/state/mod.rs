@@ -17,13 +17,13 @@
 //!
 //! | phase      | payload, wide | payload, narrow |
 //! | ---------- | ------------- | --------------- |
-//! | closed     | since 42, returned 1 | since 15, returned 1 |
-//! | open       | retry at 42, anchored again 1 | retry at 15, anchored again 1 |
+//! | closed     | returned 1, healthy from 42 | returned 1, healthy from 15 |
+//! | open       | set anew 1, retry at 42 | set anew 1, retry at 15 |
 //! | half-open  | in flight 6, succeeded 6, failed 4, given back 3, lease ends 24 | 3, 3, 2, 2, 6 |
-//! | recovering | since 42 | since 15 |
+//! | recovering | 0, ramp ends 42 | 0, ramp ends 15 |
 //! | isolated, disabled | 0 | 0 |
 //!
-//! Times are counted in units of their span, see [`Span`]. Wide words count whole milliseconds, and
+//! So there is one kind of time, the end of what a phase waits for, and it always lies at the top. Times are counted in units of their span, see [`Span`]. Wide words count whole milliseconds, and
 //! leases over 1.1 hours in up to 32. Narrow ones count units of at most 1/2,048 of the span, and of
 //! 1/8 for a lease. The time's upper bits lie in a word of their own, see [`Anchor`].
 //!
@@ -36,7 +36,7 @@ mod span;
 mod tag;
 
 pub(crate) use anchor::Anchor;
-pub(crate) use moves::{Answer, Opening, Round};
+pub(crate) use moves::Round;
 pub(crate) use span::{ADVICE_MARGIN_MS, Left, MAX_SPAN_MS, Span, bit_length};
 pub(crate) use tag::{CONTENT_BITS, MAX_CONTENT, content, tag, tagged};
 
@@ -84,10 +84,10 @@ const CELL: Field = Field::after(SHADOW, 1);
 const GENERATION: Field = Field::after(CELL, width(12, 8));
 const STREAK: Field = Field::after(GENERATION, width(4, 3));
 
-/// Closed since, open until or recovering since.
-const TIME: Field = Field::after(STREAK, width(42, 15));
 /// Closed: it was open before. Open: the clock was set back, and the time was set anew once.
-const FLAG: Field = Field::after(TIME, 1);
+const FLAG: Field = Field::after(STREAK, 1);
+/// When the phase's time is over.
+const TIME: Field = Field::after(FLAG, width(42, 15));
 
 const IN_FLIGHT: Field = Field::after(STREAK, width(6, 3));
 const SUCCEEDED: Field = Field::after(IN_FLIGHT, width(6, 3));
@@ -96,8 +96,8 @@ const GIVEN_BACK: Field = Field::after(FAILED, width(3, 2));
 const LEASE: Field = Field::after(GIVEN_BACK, width(24, 6));
 
 const _: () = {
-    assert!(FLAG.shift + FLAG.bits == Raw::BITS, "times fill the word");
-    assert!(LEASE.shift + LEASE.bits == Raw::BITS, "half-open fills the word");
+    assert!(TIME.shift + TIME.bits == Raw::BITS, "a time lies at the top of the word");
+    assert!(LEASE.shift + LEASE.bits == Raw::BITS, "so does a lease");
 };
 
 /// Significant bits of a span in the word: twice the span is at most half of the field's range.
@@ -229,17 +229,24 @@ impl State {
         FLAG.get(self.0) != 0
     }
 
-    /// The field that holds this state's time.
-    const fn time_field(self) -> Field {
-        match self.kind() {
-            Code::HalfOpen => LEASE,
-            _ => TIME,
-        }
+    /// Where this state's time begins, which reaches to the top of the word.
+    const fn time_shift(self) -> u32 {
+        if matches!(self.kind(), Code::HalfOpen) { LEASE.shift } else { TIME.shift }
     }
 
     /// The lower bits of this state's time.
     pub(crate) const fn time(self) -> Raw {
-        self.time_field().get(self.0)
+        self.0 >> self.time_shift()
+    }
+
+    /// Whether this state's time is over where it ends too far ahead, and not set anew: that of probes, and
+    /// an open time that was set anew already.
+    pub(crate) const fn is_final(self) -> bool {
+        match self.kind() {
+            Code::HalfOpen => true,
+            Code::Closed => false,
+            _ => self.flag(),
+        }
     }
 
     /// Whether these lower bits tell times apart without an [`Anchor`]: milliseconds in 42 bits come
@@ -256,7 +263,7 @@ mod tests {
     #[test]
     fn every_field_holds_its_extremes_without_touching_its_neighbours() {
         let fields = [PHASE, SHADOW, CELL, GENERATION, STREAK];
-        for set in [&[TIME, FLAG][..], &[IN_FLIGHT, SUCCEEDED, FAILED, GIVEN_BACK, LEASE]] {
+        for set in [&[FLAG, TIME][..], &[IN_FLIGHT, SUCCEEDED, FAILED, GIVEN_BACK, LEASE]] {
             let all: Vec<Field> = fields.iter().chain(set).copied().collect();
             for (i, field) in all.iter().enumerate() {
                 let raw = field.put(Raw::MAX);

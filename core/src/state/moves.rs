@@ -2,8 +2,8 @@
 //!
 //! | from | move | to | generation | streak |
 //! | ---- | ---- | -- | ---------- | ------ |
-//! | closed, recovering, half-open | [`opened`](State::opened) | open | +1 | by [`streak_after_trip`](State::streak_after_trip), or same |
-//! | open | [`postponed`](State::postponed) | open | same | same |
+//! | closed, recovering, half-open | [`opened`](State::opened) | open | +1 | +1, 0 or same |
+//! | open | [`postponed`](State::postponed), [`set_anew`](State::set_anew) | open | same | same |
 //! | open | [`probe_admitted`](State::probe_admitted) | half-open, first probe in flight | same | same |
 //! | half-open | [`probe_admitted`](State::probe_admitted), [`answered`](State::answered) | half-open | same | same |
 //! | half-open | [`recovering`](State::recovering) | recovering | same | same |
@@ -12,40 +12,15 @@
 //! | any | [`reset`](State::reset) | closed | +1 | 0 |
 //! | any | [`in_shadow`](State::in_shadow) | the same phase | same | same |
 //! | any | [`adjusted`](State::adjusted) | the same phase, the other cell | +1 | same |
+//!
+//! Where the new state has a time, that is still to be set: by [`until`](State::until).
 
 use super::{
-    CELL, Code, FAILED, FLAG, GENERATION, GIVEN_BACK, IN_FLIGHT, LEASE, MAX_STREAK, PHASE, SHADOW, STREAK,
-    SUCCEEDED, State, TIME,
+    CELL, Code, FAILED, FLAG, GENERATION, GIVEN_BACK, IN_FLIGHT, MAX_STREAK, PHASE, SHADOW, STREAK,
+    SUCCEEDED, State,
 };
-use crate::Phase;
+use crate::Outcome;
 use crate::sync::Raw;
-
-/// How a breaker opens, or stays open.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Opening {
-    /// When a probe may go, in units of the open time's span.
-    pub(crate) retry_at: Raw,
-    /// How the open time came about.
-    pub(crate) kind: Code,
-    /// Whether the clock was set back, and the time was set anew for it.
-    pub(crate) again: bool,
-}
-
-impl Opening {
-    /// For as long as the streak says, until a time that is still to be set.
-    pub(crate) const BY_STREAK: Self = Self { retry_at: 0, kind: Code::Open, again: false };
-}
-
-/// What came back from a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    Success,
-    Failure,
-    /// An answer that does not count.
-    Ignored,
-    /// No answer: the caller gave up.
-    Cancelled,
-}
 
 /// What a probe's answer does to its round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +50,16 @@ impl State {
         Self((self.0 & !GENERATION.put(GENERATION.max())) | GENERATION.put(next))
     }
 
-    /// The same state with another streak.
+    /// The same state with another streak, at most the longest.
     pub(crate) const fn with_streak(self, streak: u8) -> Self {
+        let streak = if streak < MAX_STREAK { streak } else { MAX_STREAK };
         Self((self.0 & !STREAK.put(STREAK.max())) | STREAK.put(streak as Raw))
+    }
+
+    /// Sets the time of this state, of which the word holds the lower bits.
+    pub(crate) const fn until(self, time: Raw) -> Self {
+        let shift = self.time_shift();
+        Self((self.0 & !(Raw::MAX << shift)) | time << shift)
     }
 
     /// Sets the shadow switch.
@@ -85,33 +67,24 @@ impl State {
         Self((self.0 & !SHADOW.put(1)) | SHADOW.put(on as Raw))
     }
 
-    /// The settings of the other cell are in force. The time, if there is one, is still to be set.
+    /// The settings of the other cell are in force.
     pub(crate) const fn adjusted(self) -> Self {
         Self(self.with_next_generation().0 ^ CELL.put(1))
     }
 
-    /// The streak with which this state opens: one more where the dependency did not stay healthy,
-    /// else none. `stayed_closed` is whether it was closed for long enough to count as healthy.
-    pub(crate) const fn streak_after_trip(self, stayed_closed: bool) -> u8 {
-        let healthy = matches!(self.phase(), Phase::Closed) && (!self.flag() || stayed_closed);
-        if healthy {
-            0
-        } else if self.streak() < MAX_STREAK {
-            self.streak() + 1
-        } else {
-            MAX_STREAK
-        }
+    /// A trip, or a round that failed: open, as `code` says.
+    pub(crate) const fn opened(self, code: Code) -> Self {
+        self.with_next_generation().postponed(code)
     }
 
-    /// A trip, or a round that failed: open, with this streak.
-    pub(crate) const fn opened(self, opening: Opening) -> Self {
-        self.with_next_generation().postponed(opening)
+    /// Open still, but until another time, as `code` says.
+    pub(crate) const fn postponed(self, code: Code) -> Self {
+        self.with_phase(code)
     }
 
-    /// Open still, but until another time.
-    pub(crate) const fn postponed(self, opening: Opening) -> Self {
-        let time = TIME.put(opening.retry_at) | FLAG.put(opening.again as Raw);
-        Self(self.with_phase(opening.kind).0 | time)
+    /// Open still, for as long as the streak says from when the clock was found set back.
+    pub(crate) const fn set_anew(self) -> Self {
+        Self(self.postponed(Code::Open).0 | FLAG.put(1))
     }
 
     /// Half-open with no probe yet: a round that begins anew.
@@ -119,51 +92,44 @@ impl State {
         self.with_phase(Code::HalfOpen)
     }
 
-    /// One more probe in flight; of an open state the first one. The first one into an empty round renews
-    /// the lease.
-    pub(crate) const fn probe_admitted(self, lease_ends: Raw) -> Self {
+    /// One more probe in flight; of an open state the first one. The first one into an empty round is to
+    /// renew the lease.
+    pub(crate) const fn probe_admitted(self) -> Self {
         let round = if matches!(self.kind(), Code::HalfOpen) { self } else { self.round_begun() };
-        let state = Self(round.0 + IN_FLIGHT.put(1));
-        if round.in_flight() == 0 { state.with_lease(lease_ends) } else { state }
+        Self(round.0 + IN_FLIGHT.put(1))
     }
 
-    const fn with_lease(self, lease_ends: Raw) -> Self {
-        Self((self.0 & !LEASE.put(LEASE.max())) | LEASE.put(lease_ends))
-    }
-
-    /// A probe's answer. Each one renews the lease and shows that the dependency isn't hung; a probe
+    /// A probe's answer. Each one is to renew the lease and shows that the dependency isn't hung; a probe
     /// that was given up does neither, and only a bounded number of them in a row may be.
-    pub(crate) const fn answered(
-        self,
-        answer: Answer,
-        successes: u8,
-        failures: u8,
-        lease_ends: Raw,
-    ) -> Round {
+    pub(crate) const fn answered(self, outcome: Outcome, successes: u8, failures: u8) -> Round {
         if self.in_flight() == 0 {
             return Round::SpentBefore;
         }
         let left = Self(self.0 - IN_FLIGHT.put(1));
-        let renewed = Self(left.with_lease(lease_ends).0 & !GIVEN_BACK.put(GIVEN_BACK.max()));
-        match answer {
-            Answer::Success if self.succeeded() + 1 >= successes => Round::Succeeded,
-            Answer::Success => Round::GoesOn(Self(renewed.0 + SUCCEEDED.put(1))),
-            Answer::Failure if self.failed() + 1 >= failures => Round::Failed,
-            Answer::Failure => Round::GoesOn(Self(renewed.0 + FAILED.put(1))),
-            Answer::Ignored => Round::GoesOn(renewed),
-            Answer::Cancelled if GIVEN_BACK.get(self.0) == GIVEN_BACK.max() => Round::Failed,
-            Answer::Cancelled => Round::GoesOn(Self(left.0 + GIVEN_BACK.put(1))),
+        let not_hung = Self(left.0 & !GIVEN_BACK.put(GIVEN_BACK.max()));
+        match outcome {
+            Outcome::Success if self.succeeded() + 1 >= successes => Round::Succeeded,
+            Outcome::Success => Round::GoesOn(Self(not_hung.0 + SUCCEEDED.put(1))),
+            Outcome::Ignored => Round::GoesOn(not_hung),
+            Outcome::Cancelled if GIVEN_BACK.get(self.0) == GIVEN_BACK.max() => Round::Failed,
+            Outcome::Cancelled => Round::GoesOn(Self(left.0 + GIVEN_BACK.put(1))),
+            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure if self.failed() + 1 >= failures => {
+                Round::Failed
+            }
+            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure => {
+                Round::GoesOn(Self(not_hung.0 + FAILED.put(1)))
+            }
         }
     }
 
-    /// Healthy again, with the share of calls that pass growing from now.
-    pub(crate) const fn recovering(self, since: Raw) -> Self {
-        Self(self.with_phase(Code::Recovering).0 | TIME.put(since))
+    /// Healthy again, with the share of calls that pass growing until its time.
+    pub(crate) const fn recovering(self) -> Self {
+        self.with_phase(Code::Recovering)
     }
 
-    /// Healthy again, after a trip.
-    pub(crate) const fn closed(self, since: Raw) -> Self {
-        Self(self.with_phase(Code::Closed).0 | TIME.put(since) | FLAG.put(1))
+    /// Healthy again, after a trip: another one before its time is one more in a row.
+    pub(crate) const fn closed(self) -> Self {
+        Self(self.with_phase(Code::Closed).0 | FLAG.put(1))
     }
 
     /// Held open.
@@ -186,10 +152,8 @@ impl State {
 mod tests {
     use super::*;
 
-    const OPENING: Opening = Opening { retry_at: 77, ..Opening::BY_STREAK };
-
     fn half_open() -> State {
-        State::NEW.opened(OPENING).probe_admitted(9)
+        State::NEW.opened(Code::Open).probe_admitted()
     }
 
     fn going_on(round: Round) -> State {
@@ -201,12 +165,12 @@ mod tests {
 
     #[test]
     fn generations_step_on_opening_holding_and_resetting_only() {
-        let open = State::NEW.opened(OPENING);
+        let open = State::NEW.opened(Code::Open);
         assert_eq!(open.generation(), 1);
-        assert_eq!(open.probe_admitted(9).generation(), 1);
-        assert_eq!(open.probe_admitted(9).recovering(9).generation(), 1);
-        assert_eq!(open.probe_admitted(9).closed(9).generation(), 1);
-        assert_eq!(open.postponed(OPENING).generation(), 1);
+        assert_eq!(open.probe_admitted().generation(), 1);
+        assert_eq!(open.probe_admitted().recovering().generation(), 1);
+        assert_eq!(open.probe_admitted().closed().generation(), 1);
+        assert_eq!(open.postponed(Code::Open).generation(), 1);
         assert_eq!(open.isolated().generation(), 2);
         assert_eq!(open.disabled().generation(), 2);
         assert_eq!(open.reset().generation(), 2);
@@ -226,9 +190,9 @@ mod tests {
     fn the_shadow_switch_survives_every_move() {
         let state = State::NEW.in_shadow(true);
         for moved in [
-            state.opened(OPENING),
-            state.opened(OPENING).probe_admitted(9),
-            state.opened(OPENING).probe_admitted(9).closed(3),
+            state.opened(Code::Open),
+            state.opened(Code::Open).probe_admitted(),
+            state.opened(Code::Open).probe_admitted().closed(),
             state.isolated(),
             state.disabled(),
             state.reset(),
@@ -240,10 +204,10 @@ mod tests {
 
     #[test]
     fn a_permit_that_is_not_in_flight_gives_no_place_back() {
-        let empty = going_on(half_open().answered(Answer::Cancelled, 2, 1, 9));
+        let empty = going_on(half_open().answered(Outcome::Cancelled, 2, 1));
         assert_eq!(empty.in_flight(), 0);
-        for answer in [Answer::Success, Answer::Failure, Answer::Ignored, Answer::Cancelled] {
-            assert_eq!(empty.answered(answer, 2, 2, 9), Round::SpentBefore);
+        for answer in [Outcome::Success, Outcome::Failure, Outcome::Ignored, Outcome::Cancelled] {
+            assert_eq!(empty.answered(answer, 2, 2), Round::SpentBefore);
         }
     }
 
@@ -251,13 +215,13 @@ mod tests {
     fn counts_reach_their_limits_without_touching_their_neighbours() {
         let mut state = half_open();
         while u32::from(state.in_flight()) < super::super::MAX_PROBES {
-            state = state.probe_admitted(0);
+            state = state.probe_admitted();
         }
         assert_eq!(state.succeeded(), 0);
         assert_eq!(state.failed(), 0);
         let successes = super::super::MAX_SUCCESSES as u8;
         for n in 1..successes.min(state.in_flight()) {
-            state = going_on(state.answered(Answer::Success, successes, 1, 9));
+            state = going_on(state.answered(Outcome::Success, successes, 1));
             assert_eq!(state.succeeded(), n);
             assert_eq!(state.failed(), 0);
         }
@@ -267,30 +231,35 @@ mod tests {
     fn a_bounded_number_of_probes_in_a_row_may_be_given_up() {
         let mut state = half_open();
         for _ in 0..GIVEN_BACK.max() {
-            state = going_on(state.answered(Answer::Cancelled, 1, 1, 9)).probe_admitted(9);
+            state = going_on(state.answered(Outcome::Cancelled, 1, 1)).probe_admitted();
         }
-        assert_eq!(state.answered(Answer::Cancelled, 1, 1, 9), Round::Failed);
+        assert_eq!(state.answered(Outcome::Cancelled, 1, 1), Round::Failed);
     }
 
     #[test]
     fn an_answer_shows_that_the_dependency_is_not_hung() {
         let mut state = half_open();
         for _ in 0..4 * GIVEN_BACK.max() {
-            state = going_on(state.answered(Answer::Cancelled, 1, 1, 9)).probe_admitted(9);
-            state = going_on(state.answered(Answer::Ignored, 1, 1, 9)).probe_admitted(9);
+            state = going_on(state.answered(Outcome::Cancelled, 1, 1)).probe_admitted();
+            state = going_on(state.answered(Outcome::Ignored, 1, 1)).probe_admitted();
         }
     }
 
     #[test]
-    fn only_a_first_trip_or_one_after_a_healthy_time_starts_a_new_streak() {
-        assert_eq!(State::NEW.streak_after_trip(false), 0);
-        let returned = half_open().closed(1_000);
-        assert_eq!(returned.streak_after_trip(false), 1);
-        assert_eq!(returned.streak_after_trip(true), 0);
-        assert_eq!(half_open().streak_after_trip(false), 1);
+    fn a_streak_ends_at_the_longest() {
         let long = half_open().with_streak(MAX_STREAK);
-        assert_eq!(long.streak_after_trip(false), MAX_STREAK);
-        assert_eq!(returned.reset().streak_after_trip(false), 0);
+        assert_eq!(long.streak(), MAX_STREAK);
+        assert_eq!(long.with_streak(MAX_STREAK + 1), long);
+        assert_eq!(long.reset().streak(), 0);
+    }
+
+    #[test]
+    fn a_time_replaces_the_one_before_and_touches_nothing_else() {
+        for state in [half_open(), State::NEW.opened(Code::OpenAsked), half_open().closed()] {
+            let timed = state.until(Raw::MAX).until(9);
+            assert_eq!(timed.time(), 9);
+            assert_eq!(timed.until(0), state);
+        }
     }
 
     #[test]
@@ -298,9 +267,9 @@ mod tests {
         let state = State::NEW.adjusted();
         assert_eq!(state.cell(), 1);
         for moved in [
-            state.opened(OPENING),
-            state.opened(OPENING).probe_admitted(9),
-            state.opened(OPENING).probe_admitted(9).closed(3),
+            state.opened(Code::Open),
+            state.opened(Code::Open).probe_admitted(),
+            state.opened(Code::Open).probe_admitted().closed(),
             state.isolated(),
             state.disabled(),
             state.reset(),

@@ -22,7 +22,7 @@ const LONGEST_DIGITS: u32 = bit_length(2 * MAX_SPAN_MS + ADVICE_MARGIN_MS);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     ms: u32,
-    shift: u8,
+    shift: u32,
 }
 
 /// How a deadline looks from now.
@@ -57,18 +57,12 @@ impl Span {
     pub(crate) const fn of_length(ms: u32, bits: u32, digits: u32) -> Self {
         // Where every span fits, the compiler knows that all units are whole milliseconds.
         let shift = if digits >= LONGEST_DIGITS { 0 } else { bits.saturating_sub(digits) };
-        Self { ms, shift: shift as u8 }
+        Self { ms, shift }
     }
 
     /// The length in milliseconds.
     pub(crate) const fn ms(self) -> u32 {
         self.ms
-    }
-
-    /// An eighth longer, rounded up, in the same unit: for readers whose clock is a little behind the
-    /// writer's.
-    pub(crate) const fn with_slack(self) -> Self {
-        Self { ms: self.ms + self.ms.div_ceil(8), ..self }
     }
 
     /// A reading of the clock in this span's unit.
@@ -77,33 +71,28 @@ impl Span {
         now >> self.shift
     }
 
-    /// The deadline `ms` after `now`, rounded up to a unit: never early.
+    /// The deadline `ms` after `now`, rounded up to a unit: never early. One that has come already is rounded
+    /// down: it is over, and not only soon.
     pub(crate) const fn deadline(self, now: Raw, ms: u32) -> Raw {
-        self.units(now.wrapping_add(ms as Raw).wrapping_add(self.unit() - 1))
+        let rounded_up = if ms == 0 { 0 } else { self.unit() - 1 };
+        self.units(now.wrapping_add(ms as Raw).wrapping_add(rounded_up))
     }
 
-    /// How `deadline` looks from `now`.
-    pub(crate) const fn left(self, deadline: Raw, now: Raw) -> Left {
-        let ahead = deadline.wrapping_sub(self.units(now)) & self.range();
-        if ahead == 0 || ahead > 2 * self.whole_units() {
-            return Left::Due;
-        }
-        let begun = now & (self.unit() - 1);
-        let ms = ((ahead << self.shift) - begun) as u32;
+    /// How `deadline` looks from `now`. A final one is never beyond: it is pending for up to an eighth more than
+    /// the span, for readers whose clock is a little behind the writer's, and else due.
+    pub(crate) const fn left(self, deadline: Raw, now: Raw, is_final: bool) -> Left {
+        let ahead = (deadline << self.shift).wrapping_sub(now);
+        let slack = if is_final { (self.ms + 7) / 8 } else { 0 };
         // A fresh deadline that was rounded up lies less than a unit further ahead than the span.
-        if ms < self.ms + self.unit() as u32 { Left::Pending(ms) } else { Left::Beyond }
-    }
-
-    /// How many milliseconds passed from `since` until `now`, at most one more than the span. A
-    /// start at most a span ahead is a clock set back: nothing has passed yet.
-    pub(crate) const fn elapsed(self, since: Raw, now: Raw) -> u32 {
-        let whole = self.whole_units();
-        let ahead = since.wrapping_sub(self.units(now)) & self.range();
-        if ahead <= whole {
-            return 0;
+        let most = (self.ms + slack) as Raw + self.unit() - 1;
+        let furthest = if is_final { most } else { 2 * self.ms as Raw };
+        if ahead == 0 || ahead > furthest {
+            Left::Due
+        } else if ahead <= most {
+            Left::Pending(ahead as u32)
+        } else {
+            Left::Beyond
         }
-        let passed = self.units(now).wrapping_sub(since) & self.range();
-        if passed > whole { self.ms + 1 } else { (passed << self.shift) as u32 }
     }
 
     /// Whether `stamp`, kept modulo `mask + 1`, is one that the clock has yet to reach.
@@ -150,20 +139,21 @@ mod tests {
     fn a_deadline_is_pending_until_its_last_millisecond() {
         let span = Span::new(100, 8);
         let deadline = span.deadline(1_000, 100);
-        assert_eq!(span.left(deadline, 1_000), Left::Pending(100));
-        assert_eq!(span.left(deadline, 1_099), Left::Pending(1));
-        assert_eq!(span.left(deadline, 1_100), Left::Due);
-        assert_eq!(span.left(deadline, 40_000), Left::Due);
+        assert_eq!(span.left(deadline, 1_000, false), Left::Pending(100));
+        assert_eq!(span.left(deadline, 1_099, false), Left::Pending(1));
+        assert_eq!(span.left(deadline, 1_100, false), Left::Due);
+        assert_eq!(span.left(deadline, 40_000, false), Left::Due);
     }
 
     #[test]
     fn a_reader_behind_the_writer_does_not_find_a_fresh_deadline_over() {
         let span = Span::new(100, 8);
         let deadline = span.deadline(1_000, 100);
-        assert_eq!(span.left(deadline, 999), Left::Beyond);
-        assert_eq!(span.with_slack().left(deadline, 990), Left::Pending(110));
-        assert_eq!(span.left(deadline, 900), Left::Beyond);
-        assert_eq!(span.left(deadline, 899), Left::Due);
+        assert_eq!(span.left(deadline, 999, false), Left::Beyond);
+        assert_eq!(span.left(deadline, 990, true), Left::Pending(110));
+        assert_eq!(span.left(deadline, 986, true), Left::Due);
+        assert_eq!(span.left(deadline, 900, false), Left::Beyond);
+        assert_eq!(span.left(deadline, 899, false), Left::Due);
     }
 
     #[test]
@@ -172,9 +162,8 @@ mod tests {
         let now = Raw::MAX - 5;
         let later = now.wrapping_add(1_000_000);
         let deadline = span.deadline(now, MAX_SPAN_MS);
-        assert!(matches!(span.left(deadline, later), Left::Pending(_)));
+        assert!(matches!(span.left(deadline, later, false), Left::Pending(_)));
         let since = span.units(now);
-        assert!((1..=1_048_576).contains(&span.elapsed(since, later)));
         assert!(span.is_near(since, later, Raw::MAX));
         assert!(!span.is_ahead(since, later, Raw::MAX));
     }
@@ -183,21 +172,21 @@ mod tests {
     fn deadlines_survive_the_wrap_of_the_clock() {
         let span = Span::new(100, 8);
         let deadline = span.deadline(Raw::MAX, 100);
-        assert_eq!(span.left(deadline, Raw::MAX), Left::Pending(100));
-        assert_eq!(span.left(deadline, 0), Left::Pending(99));
-        assert_eq!(span.left(deadline, 99), Left::Due);
+        assert_eq!(span.left(deadline, Raw::MAX, false), Left::Pending(100));
+        assert_eq!(span.left(deadline, 0, false), Left::Pending(99));
+        assert_eq!(span.left(deadline, 99, false), Left::Due);
     }
 
     #[test]
     fn long_spans_are_counted_in_coarser_units_and_never_end_early() {
         let span = Span::new(10_000, 8); // 64 ms a unit
         let deadline = span.deadline(1_000, 10_000);
-        let Left::Pending(left) = span.left(deadline, 1_000) else {
+        let Left::Pending(left) = span.left(deadline, 1_000, false) else {
             panic!("a fresh deadline is pending");
         };
         assert!((10_000..10_064).contains(&left), "{left}");
-        assert!(matches!(span.left(deadline, 10_999), Left::Pending(_)));
-        assert_eq!(span.left(deadline, 11_064), Left::Due);
+        assert!(matches!(span.left(deadline, 10_999, false), Left::Pending(_)));
+        assert_eq!(span.left(deadline, 11_064, false), Left::Due);
     }
 
     #[test]
@@ -206,7 +195,7 @@ mod tests {
             for digits in [4, 8, 12] {
                 let span = Span::new(ms, digits);
                 for now in (0..2_000).chain([Raw::MAX - 1, Raw::MAX]) {
-                    let left = span.left(span.deadline(now, ms), now);
+                    let left = span.left(span.deadline(now, ms), now, false);
                     assert!(
                         matches!(left, Left::Pending(left) if left < ms + span.unit() as u32),
                         "{ms} ms, {digits} digits, at {now}: {left:?}"
@@ -217,18 +206,10 @@ mod tests {
     }
 
     #[test]
-    fn elapsed_time_counts_from_zero_and_stops_past_the_span() {
-        let span = Span::new(100, 8);
-        for (now, elapsed) in [(1_000, 0), (1_001, 1), (1_100, 100), (1_101, 101), (30_000, 101)] {
-            assert_eq!(span.elapsed(1_000, now), elapsed);
+    fn a_deadline_that_has_come_is_over_at_once() {
+        let span = Span::new(10_000, 8);
+        for now in [0, 1, 63, 64, 1_000, Raw::MAX] {
+            assert_eq!(span.left(span.deadline(now, 0), now, false), Left::Due);
         }
-    }
-
-    #[test]
-    fn a_start_ahead_of_the_clock_has_nothing_elapsed() {
-        let span = Span::new(100, 8);
-        assert_eq!(span.elapsed(1_000, 999), 0);
-        assert_eq!(span.elapsed(1_000, 900), 0);
-        assert_eq!(span.elapsed(1_000, 899), 101);
     }
 }

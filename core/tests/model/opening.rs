@@ -57,7 +57,9 @@ impl Model {
 
     pub(super) fn open_for(&self, by: OpenBy, ms: RangeInclusive<i128>, now: Moment) -> Stage {
         let late = self.span_of(by).late;
-        Stage::Open { ends: now + ms.start()..=now + ms.end() + late, by, again: false }
+        // What is over already is rounded down.
+        let early = if *ms.start() == 0 { late } else { 0 };
+        Stage::Open { ends: now + ms.start() - early..=now + ms.end() + late, by, again: false }
     }
 
     fn streaks_after_trip(&self, now: Moment) -> Vec<u32> {
@@ -66,7 +68,7 @@ impl Model {
             Stage::Closed { since: None } => vec![0],
             Stage::Closed { since: Some(since) } => {
                 let relapse = self.settings.relapse_ms;
-                let elapsed = Span::open(relapse).elapsed(since, now).into_iter();
+                let elapsed = Span::relapse(relapse).elapsed(since, now).into_iter();
                 let mut streaks: Vec<u32> = elapsed
                     .flat_map(|elapsed| match elapsed {
                         Elapsed::Over => vec![0],
@@ -274,7 +276,7 @@ impl Model {
             }
             Stage::Closed { since: Some(since) } => {
                 let (old, new) = (self.settings.relapse_ms, settings.relapse_ms);
-                let since = lasting(Span::open(old), since, i128::MAX, Span::open(new));
+                let since = lasting(Span::relapse(old), since, new + 1, Span::relapse(new));
                 let closed = |since| Stage::Closed { since: Some(since) };
                 since.map(closed).collect()
             }

@@ -24,6 +24,8 @@ pub struct Span {
     range: i128,
     /// Whether it is over at once where the clock was set back by more than an eighth of it.
     ends_soon: bool,
+    /// How far ahead of the clock it may have begun; further ahead is nonsense.
+    ahead: i128,
 }
 
 /// How a deadline may look.
@@ -43,14 +45,20 @@ pub enum Elapsed {
 }
 
 impl Span {
-    /// An open time, a ramp, or the time since closing.
+    /// An open time, or a ramp.
     pub const fn open(ms: i128) -> Self {
         Self {
             ms,
             late: if WIDE || ms < 1 << 12 { 0 } else { ms >> 11 },
             range: if WIDE { 1 << 42 } else { CLOCK },
             ends_soon: false,
+            ahead: ms,
         }
+    }
+
+    /// The time since closing within which a trip is one in a row.
+    pub const fn relapse(ms: i128) -> Self {
+        Self { ahead: ms + 1, ..Self::open(ms) }
     }
 
     /// An open time that was set anew after the clock was set back.
@@ -64,7 +72,12 @@ impl Span {
             (true, _) => 31,
             (false, _) => ms / 8,
         };
-        Self { ms, late, range: if !WIDE && ms < 1_024 { 1 << 25 } else { CLOCK }, ends_soon: true }
+        Self {
+            late,
+            range: if !WIDE && ms < 1_024 { 1 << 25 } else { CLOCK },
+            ends_soon: true,
+            ..Self::open(ms)
+        }
     }
 
     /// When a time of `ms` that is set at `now` ends.
@@ -119,7 +132,7 @@ impl Span {
     /// What has passed since a moment. Up to a span ahead of the clock nothing has; further ahead is
     /// nonsense, and over.
     pub fn elapsed(self, since: &About, now: Moment) -> Vec<Elapsed> {
-        let Self { ms, late, .. } = self;
+        let Self { ms, late, ahead, .. } = self;
         let unit = if late == 0 { 0 } else { late + 1 };
         let width = since.end() - since.start();
         let least = (now - since.end()).rem_euclid(self.range);
@@ -127,10 +140,10 @@ impl Span {
         let least = if least > self.range / 2 { least - self.range } else { least };
         let most = least + width;
         let mut all = Vec::new();
-        if most > ms - unit || least < unit - ms {
+        if most > ms - unit || least < unit - ahead {
             all.push(Elapsed::Over);
         }
-        if least <= ms + unit && most >= -ms - 2 * unit {
+        if least <= ms + unit && most >= -ahead - 2 * unit {
             let within = (least - unit).max(0)..=(most + unit).clamp(0, ms + unit);
             all.push(Elapsed::Within(within));
         }
