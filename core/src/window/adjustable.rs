@@ -32,6 +32,10 @@ use crate::window::tagged::sweep;
 use crate::window::{Evidence, Measured};
 use crate::{Clock, Config, ConfigError, Outcome, Settings};
 
+/// What stands first in a cell with such a window and nothing else.
+const RING: u32 = Kind::Failures as u32;
+const CUSUM: u32 = Kind::Cusum as u32;
+
 /// Makes a breaker whose settings can be replaced while calls go on: see
 /// [`Breaker::adjust`](crate::Breaker::adjust).
 ///
@@ -218,17 +222,25 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS
 
     const RESTS: bool = true;
 
+    #[inline]
+    fn kinds(&self, seen: State) -> u32 {
+        // As before any reading of a cell. Without it a thread that sees the flip could find the kind of
+        // window that the cell held before, and a success would be lost.
+        fence(Ordering::Acquire);
+        self.cell(seen).first()
+    }
+
+    #[inline]
+    fn is_calm(kinds: u32) -> bool {
+        matches!(kinds, RING | CUSUM)
+    }
+
     /// It is where nothing judges slow calls, and the window is a failure ring or a sum that is 0. Needs no
     /// whole settings: were the cell another one's meanwhile, the call would be stale, and that changes
     /// nothing either.
     #[inline]
-    fn is_at_rest(&self, seen: State) -> bool {
-        const RING: u32 = Kind::Failures as u32;
-        const CUSUM: u32 = Kind::Cusum as u32;
-        // As before any reading of a cell. Without it a thread that sees the flip could find the kind of
-        // window that the cell held before, and a success would be lost.
-        fence(Ordering::Acquire);
-        match self.cell(seen).kinds() {
+    fn is_at_rest(&self, kinds: u32, seen: State) -> bool {
+        match Cell::without_limits(kinds) {
             RING => true,
             CUSUM => self.failed.first().is_some_and(|word| {
                 // Relaxed: see `CusumRule::count`.
@@ -237,14 +249,6 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS
             }),
             _ => false,
         }
-    }
-
-    /// It is where the window is a failure ring, nothing judges slow calls and there are no limits.
-    #[inline]
-    fn is_calm(&self, seen: State) -> bool {
-        // As in `is_at_rest`.
-        fence(Ordering::Acquire);
-        self.cell(seen).first() == Kind::Failures as u32
     }
 
     #[inline]

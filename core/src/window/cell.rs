@@ -92,10 +92,10 @@ impl Cell {
         core::array::from_fn(|i| self.0.get(first + i).map_or(0, Number::load))
     }
 
-    /// The kind of the window, and above it that of the window for slow calls.
+    /// The kind of the window, and above it that of the window for slow calls, of what stands first.
     #[inline]
-    pub(super) fn kinds(&self) -> u32 {
-        self.first() & !MEASURES
+    pub(super) const fn without_limits(first: u32) -> u32 {
+        first & !MEASURES
     }
 
     /// Whether there are limits for those who measure calls.
@@ -119,7 +119,7 @@ impl Cell {
 
     /// The rule of the window, and that of the window for slow calls.
     pub(super) fn rules(&self) -> (Option<AnyRule>, Option<AnyRule>) {
-        let kinds = self.kinds();
+        let kinds = Self::without_limits(self.first());
         let kind = |number: u32| Kind::from_number(number as u8);
         (
             AnyRule::from_parts(kind(kinds), self.load(FAILED)),
