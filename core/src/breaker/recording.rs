@@ -9,16 +9,19 @@ use crate::token::Kind;
 use crate::window::{Verdict, Window};
 use crate::{Breaker, Cause, Clock, Observer, Outcome, Phase, Recorded, Token};
 
-/// What a breaker looks like that lets all calls pass and has nothing to count.
+/// What a breaker looks like that lets all calls pass and, while its window is at rest, has nothing to count.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Calm(State);
+pub struct Calm {
+    state: State,
+    kinds: u32,
+}
 
 impl Calm {
     /// The right to the call.
     #[inline]
     pub fn token(self) -> Token {
-        Token::new(self.0.generation(), Kind::Counted)
+        Token::new(self.state.generation(), Kind::Counted)
     }
 }
 
@@ -38,7 +41,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     /// The shortest way to a call, for crates that make them: what the breaker looks like, if it is closed, out of
-    /// shadow, and no success would change anything.
+    /// shadow, and successes change nothing while its window is at rest.
     #[doc(hidden)]
     #[inline]
     pub fn calm(&self) -> Option<Calm> {
@@ -46,19 +49,22 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             return None;
         }
         let state = self.load();
-        (state.is_healthy() && self.window.is_calm(state)).then_some(Calm(state))
+        let kinds = self.window.kinds(state);
+        (state.is_healthy() && W::is_calm(kinds)).then_some(Calm { state, kinds })
     }
 
-    /// Records a success of a call that was admitted by [`calm`](Self::calm), if the breaker looks the same still;
-    /// returns whether it does. Otherwise the success is to be recorded with the [token](Calm::token).
+    /// Records a success of a call that was admitted by [`calm`](Self::calm), if the breaker looks the same still
+    /// and its window is at rest; returns whether that is so. Otherwise the success is to be recorded with the
+    /// [token](Calm::token).
     #[doc(hidden)]
     #[inline]
     pub fn record_calm(&self, calm: Calm) -> bool {
-        let is_same = self.load().0 == calm.0.0;
-        if is_same {
+        let Calm { state, kinds } = calm;
+        let changes_nothing = self.load().0 == state.0 && self.window.is_at_rest(kinds, state);
+        if changes_nothing {
             self.observer.recorded(calm.token(), Outcome::Success, Recorded::Counted);
         }
-        is_same
+        changes_nothing
     }
 
     #[inline]
@@ -68,7 +74,10 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             return self.take_in_as(state, token, outcome);
         }
         let is_counted = state.is_healthy() && token == Token::new(state.generation(), Kind::Counted);
-        if outcome == Outcome::Success && is_counted && self.window.is_at_rest(state) {
+        if outcome == Outcome::Success
+            && is_counted
+            && self.window.is_at_rest(self.window.kinds(state), state)
+        {
             return Recorded::Counted;
         }
         self.take_in_moved(state, token, outcome)

@@ -202,27 +202,29 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Inside for Adjustable<WORD
 
     const RESTS: bool = true;
 
+    #[inline]
+    fn kinds(&self, seen: State) -> u32 {
+        // As before any reading of a cell. Without it a thread that sees the flip could find the kind of
+        // window that the cell held before, and a success would be lost.
+        fence(Ordering::Acquire);
+        self.cell(seen).kinds()
+    }
+
+    #[inline]
+    fn is_calm(kinds: u32) -> bool {
+        matches!(kinds, FAILURES | CUSUM)
+    }
+
     /// It is where nothing judges slow calls, and the window is a failure ring or a sum that is 0. Needs no
     /// whole settings: were the cell another one's meanwhile, the call would be stale, and that changes
     /// nothing either.
     #[inline]
-    fn is_at_rest(&self, seen: State) -> bool {
-        // As before any reading of a cell. Without it a thread that sees the flip could find the kind of
-        // window that the cell held before, and a success would be lost.
-        fence(Ordering::Acquire);
-        match self.cell(seen).kinds() & !MEASURES {
+    fn is_at_rest(&self, kinds: u32, seen: State) -> bool {
+        match kinds & !MEASURES {
             FAILURES => true,
             CUSUM => peek(&self.failed, seen.generation()) == 0,
             _ => false,
         }
-    }
-
-    /// It is where the window is a failure ring, nothing judges slow calls and there are no limits.
-    #[inline]
-    fn is_calm(&self, seen: State) -> bool {
-        // As in `is_at_rest`.
-        fence(Ordering::Acquire);
-        self.cell(seen).kinds() == FAILURES
     }
 }
 

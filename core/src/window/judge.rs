@@ -68,18 +68,25 @@ pub(crate) trait Inside: Judge {
     /// Whether [`is_at_rest`](Self::is_at_rest) is worth asking: where judging takes more than that.
     const RESTS: bool = false;
 
-    /// Whether a success of the generation of `seen` changes nothing here. Asked before a [`Call`] is put
-    /// together, which would have to lie in memory.
+    /// What judges calls in the generation of `seen`, for the next two.
     #[inline]
-    fn is_at_rest(&self, seen: State) -> bool {
+    fn kinds(&self, seen: State) -> u32 {
         let _ = seen;
+        0
+    }
+
+    /// Whether windows of these kinds are ever at rest, and nobody need measure calls.
+    #[inline]
+    fn is_calm(kinds: u32) -> bool {
+        let _ = kinds;
         false
     }
 
-    /// Whether no success of the generation of `seen` changes anything here, and nobody need measure calls.
+    /// Whether a success of the generation of `seen`, where windows of these kinds judge, changes nothing here.
+    /// Asked before a [`Call`] is put together, which would have to lie in memory.
     #[inline]
-    fn is_calm(&self, seen: State) -> bool {
-        let _ = seen;
+    fn is_at_rest(&self, kinds: u32, seen: State) -> bool {
+        let _ = (kinds, seen);
         false
     }
 }

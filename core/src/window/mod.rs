@@ -52,8 +52,7 @@ pub use striped::{StripedTime, Stripes};
 pub use time::Time;
 
 pub(crate) use call::Call;
-pub(crate) use cell::Checked;
-pub(crate) use judge::{Inside, Judge, Verdict};
+pub(crate) use judge::{Inside, Verdict};
 pub(crate) use tagged::{sweep, sweep_is_due};
 
 /// A breaker's memory of recent calls. Implemented by the types of this module only: how words may

@@ -5,11 +5,13 @@ use std::time::Duration;
 use nanobreaker_core::window::Window;
 use nanobreaker_core::{Breaker, Clock, Observer, Outcome};
 
+use crate::call::asking::{Admitted, allow};
 use crate::call::classifier::{ByBorrowed, ByResult, Classifier};
+use crate::call::ending::settle;
 use crate::call::guarded::Guarded;
-use crate::call::held::{Admitted, Stage, allow, settle};
 use crate::call::limits::Limits;
 use crate::call::running;
+use crate::call::stage::Stage;
 #[cfg(feature = "tokio")]
 use crate::call::timed::Timed;
 use crate::error::CallError;

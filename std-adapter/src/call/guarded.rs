@@ -9,14 +9,17 @@ use nanobreaker_core::window::Window;
 use nanobreaker_core::{Breaker, Clock, Observer};
 
 use crate::call::classifier::Classifier;
-use crate::call::held::{Held, Stage};
+use crate::call::held::Held;
 use crate::call::limits::{Hung, Limits};
+use crate::call::running::{judge, record_calmly, run_calmly};
+use crate::call::stage::Stage;
 use crate::error::CallError;
 use crate::identity::Identity;
 
 pin_project! {
     /// The asynchronous call itself. By hand, since the compiler would keep `call` twice and move it at
     /// the first poll.
+    #[project = Parts]
     pub(super) struct Guarded<'a, W: Window, C: Clock, O: Observer, K, F> {
         #[pin]
         call: Option<F>,
@@ -46,24 +49,54 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        if this.held.stage() == Stage::Idle
-            && let Err(rejected) = this.held.ask()
-        {
-            this.call.set(None);
-            return Poll::Ready(Err(CallError::Rejected(rejected)));
-        }
         let Some(call) = this.call.as_mut().as_pin_mut() else {
             polled_again();
         };
-        let poll = this.held.run(|| call.poll(context));
+        let Some(calm) = this.held.starts_calmly() else {
+            return this.poll_by_all_rules(context);
+        };
+        let (breaker, token) = (this.held.breaker(), calm.token());
+        let Poll::Ready(result) = run_calmly(breaker, token, || call.poll(context)) else {
+            this.held.waits(token);
+            return Poll::Pending;
+        };
+        let (outcome, result) =
+            judge(breaker, token, || this.classifier.judge(|| Identity::of(breaker), result));
+        record_calmly(breaker, calm, outcome);
+        this.call.set(None);
+        Poll::Ready(result.map_err(CallError::Failed))
+    }
+}
+
+impl<W, C, O, K, F, T, E> Parts<'_, '_, W, C, O, K, F>
+where
+    W: Window,
+    C: Clock,
+    O: Observer,
+    F: Future<Output = Result<T, E>>,
+    K: Classifier<T, E>,
+{
+    /// Any poll: kept out of the way of calls that end at once through a breaker that has nothing to count.
+    #[inline(never)]
+    fn poll_by_all_rules(mut self, context: &mut Context<'_>) -> Poll<Result<T, CallError<E>>> {
+        if self.held.stage() == Stage::Idle
+            && let Err(rejected) = self.held.ask()
+        {
+            self.call.set(None);
+            return Poll::Ready(Err(CallError::Rejected(rejected)));
+        }
+        let Some(call) = self.call.as_mut().as_pin_mut() else {
+            polled_again();
+        };
+        let poll = self.held.run(|| call.poll(context));
         if poll.is_pending() {
-            this.held.pends(context, this.hung);
+            self.held.pends(context, self.hung);
         }
         let result = ready!(poll);
-        let breaker = this.held.breaker();
-        let (outcome, result) = this.classifier.judge(|| Identity::of(breaker), result);
-        this.held.spend(outcome);
-        this.call.set(None);
+        let breaker = self.held.breaker();
+        let (outcome, result) = self.classifier.judge(|| Identity::of(breaker), result);
+        self.held.spend(outcome);
+        self.call.set(None);
         Poll::Ready(result.map_err(CallError::Failed))
     }
 }

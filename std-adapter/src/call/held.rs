@@ -1,51 +1,24 @@
 //! The permit of a call under way, which is spent once whatever happens to the call: it returns, it
 //! panics, its future is dropped, it hangs.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::task::Context;
 #[cfg(feature = "tower-http")]
-use std::task::Poll;
-use std::thread;
-#[cfg(feature = "tower-http")]
-use std::time::Duration;
+mod parts;
 
-#[cfg(feature = "tower-http")]
-use nanobreaker_core::Phase;
-use nanobreaker_core::window::Window;
-use nanobreaker_core::{Breaker, Clock, Observer, Outcome, Rejected, Token};
+use std::task::Context;
+
+use nanobreaker_core::{Breaker, Calm, Outcome, Token};
 
 use crate::call::CallExt;
 #[cfg(feature = "tower")]
 use crate::call::Handle;
+use crate::call::asking::{Admitted, allow};
+use crate::call::ending::{end_without_answer, now_ms, settle};
 use crate::call::limits::{Hung, Limits};
 use crate::call::probing;
 #[cfg(feature = "tower")]
 use crate::call::running;
-#[cfg(feature = "tower-http")]
-use crate::call::silence::Silence;
+use crate::call::stage::Stage;
 use crate::rejection::Rejection;
-
-/// How far a call is.
-///
-/// A word wide: see [`Held`].
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u64)]
-pub(super) enum Stage {
-    /// The breaker has not been asked.
-    Idle,
-    /// It waits.
-    Waits,
-    /// The caller's code runs right now: if this is dropped meanwhile, that code panicked.
-    Runs,
-    /// Its answer began in time, and is late no more.
-    #[cfg(feature = "tower-http")]
-    Fine,
-    /// Its answer began too late.
-    #[cfg(feature = "tower-http")]
-    Slow,
-    /// Its outcome was recorded, or it was not made, or it is part of a probe.
-    Spent,
-}
 
 /// A call under way. `B` is what holds the breaker meanwhile.
 ///
@@ -148,6 +121,24 @@ impl<B: CallExt> Held<B> {
         self.stage
     }
 
+    /// The shortest way to the start of a call that has not been asked for, where its breaker has nothing to count:
+    /// its permit is in the hands of whoever called this.
+    #[inline]
+    pub(super) fn starts_calmly(&mut self) -> Option<Calm> {
+        if self.stage != Stage::Idle || !self.limits.are_none() {
+            return None;
+        }
+        let calm = self.breaker.breaker().calm()?;
+        self.stage = Stage::Spent;
+        Some(calm)
+    }
+
+    /// Takes the permit of a call that started calmly, and now waits.
+    #[inline]
+    pub(super) fn waits(&mut self, token: Token) {
+        (self.ticket, self.stage) = (Ticket::new(token), Stage::Waits);
+    }
+
     /// Asks the breaker, which has not been asked.
     #[inline]
     pub(super) fn ask(&mut self) -> Result<(), Rejection> {
@@ -190,18 +181,11 @@ impl<B: CallExt> Held<B> {
     /// Runs the caller's code; a panic in it is a failure of the call.
     #[inline]
     pub(crate) fn run<T>(&mut self, code: impl FnOnce() -> T) -> T {
-        let stage = self.stage;
-        if stage == Stage::Spent {
-            return code();
-        }
-        self.stage = Stage::Runs;
-        let answer = if self.ticket.token().is_probe() {
-            let breaker = probing::address(self.breaker.breaker());
-            probing::run(breaker, code)
-        } else {
-            code()
-        };
-        self.stage = stage;
+        let breaker = probing::address(self.breaker.breaker());
+        let is_probe = self.stage != Stage::Spent && self.ticket.token().is_probe();
+        let panics = Panics(&mut self.stage);
+        let answer = if is_probe { probing::run(breaker, code) } else { code() };
+        std::mem::forget(panics);
         answer
     }
 
@@ -215,7 +199,8 @@ impl<B: CallExt> Held<B> {
     }
 
     /// Spends the permit, if it wasn't before. What took too long is slow.
-    #[inline]
+    // Always inline: it is little for a success that changes nothing.
+    #[inline(always)]
     pub(crate) fn spend(&mut self, outcome: Outcome) {
         let stage = std::mem::replace(&mut self.stage, Stage::Spent);
         if stage == Stage::Spent {
@@ -229,6 +214,26 @@ impl<B: CallExt> Held<B> {
             settle(breaker, token, self.limits, self.ticket.started_ms(), stage, outcome);
         }
     }
+
+    /// The same for a call that was not made: kept out of the way of answers.
+    #[cfg(feature = "tower")]
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn ignore(&mut self) {
+        self.spend(Outcome::Ignored);
+    }
+}
+
+/// Notes that the caller's code panicked, where it is dropped as the stack unwinds.
+struct Panics<'a>(&'a mut Stage);
+
+impl Drop for Panics<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        if *self.0 != Stage::Spent {
+            *self.0 = Stage::Panicked;
+        }
+    }
 }
 
 impl<B: CallExt> Drop for Held<B> {
@@ -239,176 +244,5 @@ impl<B: CallExt> Drop for Held<B> {
             let breaker = self.breaker.breaker();
             end_without_answer(breaker, token, self.limits, self.ticket.started_ms(), self.stage);
         }
-    }
-}
-
-/// For answers that come in parts.
-#[cfg(feature = "tower-http")]
-impl<B: CallExt> Held<B> {
-    /// The breaker's address and its generation, if a failure now counts beside others of one request: that
-    /// of a probe always counts, since its round waits for it.
-    pub(crate) fn window(&self) -> Option<(usize, u16)> {
-        let breaker = self.breaker.breaker();
-        let snapshot = breaker.snapshot();
-        (snapshot.phase != Phase::HalfOpen).then(|| (probing::address(breaker), snapshot.generation))
-    }
-
-    /// The dependency asks to be left alone for so long.
-    pub(crate) fn open_for(&self, asked: Duration) {
-        let ms = u64::try_from(asked.as_millis()).unwrap_or(u64::MAX);
-        self.breaker.breaker().trip_for_ms(ms);
-    }
-
-    /// The answer begins: whether it is slow is decided here, however long the rest takes.
-    pub(crate) fn answer_begins(&mut self) {
-        if self.stage != Stage::Spent {
-            let breaker = self.breaker.breaker();
-            let is_slow = is_slow(breaker, self.limits, self.ticket.started_ms(), self.stage);
-            self.stage = if is_slow { Stage::Slow } else { Stage::Fine };
-        }
-    }
-
-    /// The answer began well: a probe has succeeded by that, however long the rest takes. Where that
-    /// closed the breaker, the rest counts as that of any other call.
-    pub(crate) fn begins_well(&mut self) {
-        if self.stage == Stage::Spent || !self.ticket.token().is_probe() {
-            return;
-        }
-        self.spend(Outcome::Success);
-        let breaker = self.breaker.breaker();
-        if breaker.phase() != Phase::Closed {
-            return;
-        }
-        match breaker.allow_token() {
-            // It opened again at this very moment, and this is no probe.
-            Ok(token) if token.is_probe() => {
-                breaker.record(token, Outcome::Cancelled);
-            }
-            Ok(token) => {
-                self.ticket = Ticket::new(token);
-                self.stage = Stage::Fine;
-            }
-            Err(_) => {}
-        }
-    }
-
-    /// Polls for the next part of the answer; where nothing comes for as long as an answer may be
-    /// silent, the call has failed. Time in which nobody polls does not count.
-    pub(crate) fn poll_part<T>(
-        &mut self,
-        context: &mut Context<'_>,
-        silence: &mut Silence,
-        part: impl FnOnce(&mut Context<'_>) -> Poll<T>,
-    ) -> Poll<T> {
-        let poll = self.run(|| part(context));
-        if poll.is_ready() {
-            silence.end();
-        } else if self.stage != Stage::Spent && silence.poll(context).is_ready() {
-            self.spend(Outcome::Failure);
-        }
-        poll
-    }
-}
-
-/// How a call was admitted.
-pub(super) enum Admitted {
-    Counted(Token),
-    /// As part of a probe of the same breaker.
-    WithinProbe,
-}
-
-/// Asks the breaker. Always inline: its answer would have to be written to memory, and read back from there.
-#[inline(always)]
-pub(super) fn allow<W: Window, C: Clock, O: Observer>(
-    breaker: &Breaker<W, C, O>,
-) -> Result<Admitted, Rejection> {
-    match breaker.allow_token() {
-        Ok(token) => Ok(Admitted::Counted(token)),
-        // Put together anew here: were the answer passed on as it is, the healthy path's would have to lie in
-        // memory, too.
-        Err(rejected) => match refuse(breaker, rejected) {
-            Some(rejection) => Err(rejection),
-            None => Ok(Admitted::WithinProbe),
-        },
-    }
-}
-
-/// A rejection, unless a probe of the same breaker makes this call.
-#[cold]
-#[inline(never)]
-fn refuse<W: Window, C: Clock, O: Observer>(
-    breaker: &Breaker<W, C, O>,
-    rejected: Rejected,
-) -> Option<Rejection> {
-    let is_within_probe = probing::is_running(probing::address(breaker));
-    (!is_within_probe).then(|| Rejection::by(breaker, rejected))
-}
-
-/// The breaker's clock now, for calls that are measured.
-#[cold]
-#[inline(never)]
-pub(super) fn now_ms<W: Window, C: Clock, O: Observer>(breaker: &Breaker<W, C, O>) -> u32 {
-    breaker.clock().now_ms() as u32
-}
-
-/// Whether a call takes too long, by now or by when its answer began.
-fn is_slow<W: Window, C: Clock, O: Observer>(
-    breaker: &Breaker<W, C, O>,
-    limits: Limits,
-    started_ms: u32,
-    stage: Stage,
-) -> bool {
-    match stage {
-        #[cfg(feature = "tower-http")]
-        Stage::Slow => true,
-        #[cfg(feature = "tower-http")]
-        Stage::Fine => false,
-        _ => limits.are_exceeded(started_ms, || breaker.clock().now_ms()),
-    }
-}
-
-/// Records how a call ended that has limits. Everything by value: were the call's record at hand by
-/// reference, it would have to lie in memory where there is nothing to do.
-#[inline(never)]
-pub(super) fn settle<W: Window, C: Clock, O: Observer>(
-    breaker: &Breaker<W, C, O>,
-    token: Token,
-    limits: Limits,
-    started_ms: u32,
-    stage: Stage,
-    outcome: Outcome,
-) {
-    let outcome = match outcome {
-        Outcome::Success if is_slow(breaker, limits, started_ms, stage) => Outcome::Slow,
-        Outcome::Failure if is_slow(breaker, limits, started_ms, stage) => Outcome::SlowFailure,
-        outcome => outcome,
-    };
-    breaker.record(token, outcome);
-}
-
-/// Kept out of the way of calls that return.
-#[cold]
-#[inline(never)]
-pub(super) fn end_without_answer<W: Window, C: Clock, O: Observer>(
-    breaker: &Breaker<W, C, O>,
-    token: Token,
-    limits: Limits,
-    started_ms: u32,
-    stage: Stage,
-) {
-    let record = || {
-        let outcome = if stage == Stage::Runs { Outcome::Failure } else { Outcome::Cancelled };
-        let outcome = match outcome {
-            Outcome::Cancelled if is_slow(breaker, limits, started_ms, stage) => Outcome::Slow,
-            outcome => outcome,
-        };
-        breaker.record(token, outcome);
-    };
-    if thread::panicking() {
-        // An observer that panics now as well would abort the process. The outcome is recorded by
-        // then, and the first panic goes on.
-        let _ = catch_unwind(AssertUnwindSafe(record));
-    } else {
-        record();
     }
 }

@@ -74,13 +74,30 @@ impl Limits {
 /// found pending.
 #[cfg(feature = "tokio")]
 #[derive(Default)]
-pub(crate) struct Hung(Option<std::pin::Pin<Box<tokio::time::Sleep>>>);
+pub(crate) struct Hung(std::mem::ManuallyDrop<Option<std::pin::Pin<Box<tokio::time::Sleep>>>>);
+
+/// By hand: the compiler may drop even what is not there by a call.
+#[cfg(feature = "tokio")]
+impl Drop for Hung {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            self.end();
+        }
+    }
+}
 /// Nothing.
 #[cfg(not(feature = "tokio"))]
 #[derive(Default)]
 pub(crate) struct Hung {}
 
 impl Hung {
+    #[cfg(feature = "tokio")]
+    #[cold]
+    fn end(&mut self) {
+        drop(self.0.take());
+    }
+
     /// Ready when the limit is over.
     #[cfg(feature = "tokio")]
     #[cold]

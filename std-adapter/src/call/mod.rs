@@ -1,7 +1,9 @@
 //! Guarded calls: ask, call, judge, record.
 
+mod asking;
 mod caller;
 mod classifier;
+mod ending;
 mod guarded;
 mod held;
 mod limits;
@@ -9,6 +11,7 @@ mod probing;
 mod running;
 #[cfg(feature = "tower-http")]
 mod silence;
+mod stage;
 #[cfg(feature = "tokio")]
 mod timed;
 

@@ -3,9 +3,10 @@
 use nanobreaker_core::window::Window;
 use nanobreaker_core::{Breaker, Calm, Clock, Observer, Outcome, Token};
 
-use crate::call::held::{Stage, end_without_answer};
+use crate::call::ending::end_without_answer;
 use crate::call::limits::Limits;
 use crate::call::probing;
+use crate::call::stage::Stage;
 use crate::error::CallError;
 use crate::identity::{Identity, judge_error};
 
@@ -49,7 +50,7 @@ pub(super) fn run_calmly<W: Window, C: Clock, O: Observer, T>(
     token: Token,
     code: impl FnOnce() -> T,
 ) -> T {
-    let running = Running { breaker, limits: Limits::NONE, token, started_ms: 0, stage: Stage::Runs };
+    let running = Running { breaker, limits: Limits::NONE, token, started_ms: 0, stage: Stage::Panicked };
     let answer = code();
     std::mem::forget(running);
     answer
@@ -67,7 +68,7 @@ fn run_watched<W: Window, C: Clock, O: Observer, T>(
     if limits.measure() {
         running.started_ms = breaker.clock().now_ms() as u32;
     }
-    running.stage = Stage::Runs;
+    running.stage = Stage::Panicked;
     let answer = if token.is_probe() { probing::run(probing::address(breaker), code) } else { code() };
     let started_ms = running.started_ms;
     std::mem::forget(running);
@@ -84,17 +85,33 @@ pub(crate) fn call_calmly<W: Window, C: Clock, O: Observer, T, E: 'static>(
     let token = calm.token();
     match run_calmly(breaker, token, call) {
         Ok(answer) => {
-            if !breaker.record_calm(calm) {
-                breaker.record(token, Outcome::Success);
-            }
+            record_calmly(breaker, calm, Outcome::Success);
             Ok(answer)
         }
         Err(error) => {
             let (outcome, error) = judge(breaker, token, || judge_error(Identity::of(breaker), error));
-            breaker.record(token, outcome);
+            record(breaker, token, outcome);
             Err(CallError::Failed(error))
         }
     }
+}
+
+/// Records how such a call ended.
+#[inline(always)]
+pub(super) fn record_calmly<W: Window, C: Clock, O: Observer>(
+    breaker: &Breaker<W, C, O>,
+    calm: Calm,
+    outcome: Outcome,
+) {
+    if outcome != Outcome::Success || !breaker.record_calm(calm) {
+        record(breaker, calm.token(), outcome);
+    }
+}
+
+/// Kept out of the way of successes that change nothing.
+#[inline(never)]
+fn record<W: Window, C: Clock, O: Observer>(breaker: &Breaker<W, C, O>, token: Token, outcome: Outcome) {
+    breaker.record(token, outcome);
 }
 
 /// Runs code that says what a call came to. Where it panics the call has no outcome, and a probe's place is

@@ -119,7 +119,9 @@ impl Observer for Listeners {
 
     #[cfg(feature = "monitor")]
     fn rejected(&self, rejected: &Rejected) {
-        if let Some(meter) = self.meter() {
+        if self.counts()
+            && let Some(meter) = self.meter.get()
+        {
             meter.rejection(rejected.phase);
         }
     }
@@ -127,8 +129,8 @@ impl Observer for Listeners {
     #[cfg(feature = "monitor")]
     #[inline]
     fn recorded(&self, token: Token, outcome: Outcome, _: Recorded) {
-        if let Some(meter) = self.meter() {
-            meter.call(outcome, token.is_probe());
+        if self.counts() {
+            self.count(token, outcome);
         }
     }
 }
@@ -136,10 +138,17 @@ impl Observer for Listeners {
 #[cfg(feature = "monitor")]
 impl Listeners {
     #[inline]
-    fn meter(&self) -> Option<&Meter> {
+    fn counts(&self) -> bool {
         // Relaxed: a call that begins at this moment may be counted or not.
-        let counts = self.counts.load(Ordering::Relaxed);
-        counts.then(|| self.meter.get().map(|meter| &**meter))?
+        self.counts.load(Ordering::Relaxed)
+    }
+
+    /// Kept out of the way of breakers that nobody watches.
+    #[inline(never)]
+    fn count(&self, token: Token, outcome: Outcome) {
+        if let Some(meter) = self.meter.get() {
+            meter.call(outcome, token.is_probe());
+        }
     }
 
     pub(crate) fn watch(&self) -> Option<Arc<Watch>> {

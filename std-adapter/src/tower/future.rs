@@ -6,8 +6,6 @@ use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
-use nanobreaker_core::Outcome;
-
 use super::{JudgeCall, refusal};
 use crate::call::{CallExt, Held, Hung, polled_again};
 use crate::error::CallError;
@@ -82,7 +80,7 @@ where
         if let Err(error) = &result {
             refusal::learn::<E>();
             if refusal::is_known(error) {
-                under_way.spend(Outcome::Ignored);
+                under_way.ignore();
             }
         }
         let Some(judge) = this.judge.take() else {

@@ -24,26 +24,35 @@ pub struct ServerErrors;
 
 impl ServerErrors {
     /// What a status says.
-    pub(super) fn by_status(self, status: StatusCode) -> Outcome {
+    pub(super) fn by_status(&self, status: StatusCode) -> Outcome {
         if status.is_server_error() { Outcome::Failure } else { Outcome::Success }
     }
 }
 
-impl<T, E: 'static> Classifier<Response<T>, E> for ServerErrors {
-    #[inline]
-    fn classify(&self, result: &Result<Response<T>, E>) -> Outcome {
-        result.as_ref().map_or(Outcome::Failure, |response| self.by_status(response.status()))
-    }
+/// Makes `$judge` a classifier of answers, by what `$by_status` makes of their status; errors are left to the breaker.
+macro_rules! judges_by_status {
+    ($judge:ty, $by_status:expr) => {
+        impl<T, E: 'static> Classifier<Response<T>, E> for $judge {
+            #[inline]
+            fn classify(&self, result: &Result<Response<T>, E>) -> Outcome {
+                result.as_ref().map_or(Outcome::Failure, |response| $by_status(self, response.status()))
+            }
 
-    #[inline]
-    fn judge(
-        &self,
-        identity: impl FnOnce() -> Option<&'static Identity>,
-        result: Result<Response<T>, E>,
-    ) -> (Outcome, Result<Response<T>, E>) {
-        identity::judge(identity, result, |response| self.by_status(response.status()))
-    }
+            #[inline]
+            fn judge(
+                &self,
+                identity: impl FnOnce() -> Option<&'static Identity>,
+                result: Result<Response<T>, E>,
+            ) -> (Outcome, Result<Response<T>, E>) {
+                identity::judge(identity, result, |response| $by_status(self, response.status()))
+            }
+        }
+    };
 }
+#[cfg(feature = "settings")]
+pub(super) use judges_by_status;
+
+judges_by_status!(ServerErrors, ServerErrors::by_status);
 
 impl<B> BreakerLayer<B, ByHead<ServerErrors>> {
     /// A layer for HTTP services: 5xx and [errors](ServerErrors) are failures, judged when the response's head is

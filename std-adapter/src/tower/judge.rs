@@ -1,7 +1,5 @@
 //! What judges the calls of a service: something that sees each request, and then its result.
 
-use nanobreaker_core::Outcome;
-
 use crate::call::{ByResult, CallExt, Classifier, Held};
 use crate::identity::Identity;
 
@@ -131,7 +129,7 @@ where
         if let (Err(error), Some(under_way)) = (&result, held.as_mut())
             && (self.refusals)(error)
         {
-            under_way.spend(Outcome::Ignored);
+            under_way.ignore();
         }
         self.judge.end(held, result)
     }

@@ -75,7 +75,9 @@ where
     /// A service that fails here is broken, and will not be called: that counts as a failed call, unless it
     /// is a [refusal](super::is_refusal).
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.rejected_early = None;
+        if self.rejected_early.is_some() {
+            self.rejected_early = None;
+        }
         let poll = self.inner.poll_ready(context);
         if poll.is_pending() {
             self.rejected_early = self.breaker.rejects_all().map(Box::new);
@@ -91,7 +93,9 @@ where
 
     #[inline]
     fn call(&mut self, request: Request) -> Self::Future {
-        if let Some(rejection) = self.rejected_early.take() {
+        if self.rejected_early.is_some()
+            && let Some(rejection) = self.rejected_early.take()
+        {
             return BreakerFuture::rejected(rejection);
         }
         let Self { inner, breaker, judge, .. } = self;

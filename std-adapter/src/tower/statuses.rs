@@ -9,27 +9,14 @@ use nanobreaker_settings::grpc::FAILURES;
 
 use super::answer::Terms;
 use super::grpc::{Ignored, failing};
+use super::head::judges_by_status;
 use super::{BreakerLayer, ByHead, ByHttp, ServerErrors};
 use crate::call::Classifier;
 use crate::identity::{self, Identity};
 
-/// A status that the settings name is what they say; where they name no failures of HTTP, 5xx are
-/// failures. Errors are judged as by [`ServerErrors`].
-impl<T, E: 'static> Classifier<Response<T>, E> for Statuses {
-    #[inline]
-    fn classify(&self, result: &Result<Response<T>, E>) -> Outcome {
-        result.as_ref().map_or(Outcome::Failure, |response| by_status(self, response.status()))
-    }
-
-    #[inline]
-    fn judge(
-        &self,
-        identity: impl FnOnce() -> Option<&'static Identity>,
-        result: Result<Response<T>, E>,
-    ) -> (Outcome, Result<Response<T>, E>) {
-        identity::judge(identity, result, |response| by_status(self, response.status()))
-    }
-}
+// A status that the settings name is what they say; where they name no failures of HTTP, 5xx are failures. Errors
+// are judged as by `ServerErrors`.
+judges_by_status!(Statuses, by_status);
 
 fn by_status(statuses: &Statuses, status: StatusCode) -> Outcome {
     statuses.of_http(status.as_u16(), ServerErrors.by_status(status))

@@ -3,7 +3,9 @@
 use std::convert::Infallible;
 use std::future::{Ready, pending, poll_fn, ready};
 use std::io;
-use std::task::{Context, Poll};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use nanobreaker::tower::BreakerLayer;
@@ -123,6 +125,32 @@ async fn a_panic_in_the_future_is_a_failure() {
     let task = tokio::spawn(service.oneshot(()));
     assert!(task.await.unwrap_err().is_panic());
     assert_eq!(phase(&breaker), Phase::Open);
+}
+
+#[test]
+fn a_call_that_is_polled_again_after_its_end_panics_clearly_and_counts_no_more() {
+    fn poll<F: Future + Unpin>(call: &mut F) -> Poll<F::Output> {
+        Pin::new(call).poll(&mut Context::from_waker(Waker::noop()))
+    }
+    let mut ends = Vec::new();
+    for (answer, is_rejected) in [(Ok(1), false), (Err("down"), false), (Ok(1), true)] {
+        // A failure trips at the second.
+        let breaker = builder().consecutive(2).build().unwrap();
+        if is_rejected {
+            breaker.isolate();
+        }
+        let mut service = BreakerLayer::new(breaker.clone()).layer_fn(echo);
+        assert!(poll(&mut service.ready()).is_ready());
+        let mut call = service.call(answer);
+        let Poll::Ready(end) = poll(&mut call) else { panic!("it waits") };
+        ends.push(end.map_err(|error| error.rejected().is_some()));
+        let panic = catch_unwind(AssertUnwindSafe(|| poll(&mut call))).unwrap_err();
+        let message = panic.downcast_ref::<&str>().copied();
+        assert_eq!(message, Some("a guarded call was polled again after it had ended"));
+        drop(call);
+        assert_eq!(phase(&breaker), if is_rejected { Phase::Isolated } else { Phase::Closed });
+    }
+    assert_eq!(ends, [Ok(1), Err(false), Err(true)]);
 }
 
 #[tokio::test(start_paused = true)]
