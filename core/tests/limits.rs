@@ -314,7 +314,7 @@ mod clocks {
             let _ = breaker.allow_token();
             assert_eq!(breaker.phase(), phase, "set back by {back} ms");
         }
-        for (back, streak) in [(1, 1), (200, 1), (201, 0)] {
+        for (back, streak) in [(1, 1), (201, 1), (202, 0)] {
             let breaker = open(opening.open_for_ms(100).relapse_within_ms(200));
             breaker.clock().advance(100);
             succeed(&breaker);

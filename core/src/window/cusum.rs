@@ -340,13 +340,15 @@ mod tests {
         assert_eq!(rule.failed(0, 0).1, Verdict::Trips);
     }
 
+    /// Evidence that must last for 20 ms. Narrow words have no room for that.
+    fn sustained(calls_per_false_trip: u64) -> Option<CusumRule> {
+        let settings = settings(20_000, 500_000, calls_per_false_trip);
+        WIDE.then(|| CusumRule::new(CusumSettings { sustained_for_ms: 20, ..settings }).unwrap())
+    }
+
     #[test]
     fn evidence_must_have_been_mounting_for_as_long_as_asked() {
-        if !WIDE {
-            return; // refused there, see above
-        }
-        let sustained = CusumSettings { sustained_for_ms: 20, ..settings(20_000, 500_000, 485_165_195) };
-        let rule = CusumRule::new(sustained).unwrap();
+        let Some(rule) = sustained(485_165_195) else { return };
         let mut there = 0;
         for _ in 0..100 {
             let (next, verdict) = rule.failed(there, 1_000);
@@ -362,11 +364,7 @@ mod tests {
 
     #[test]
     fn neither_a_lone_failure_before_a_burst_nor_one_after_it_makes_it_sustained() {
-        if !WIDE {
-            return; // refused there, see above
-        }
-        let sustained = CusumSettings { sustained_for_ms: 20, ..settings(20_000, 500_000, 485_165_195) };
-        let rule = CusumRule::new(sustained).unwrap();
+        let Some(rule) = sustained(485_165_195) else { return };
         let mut there = rule.failed(0, 0).0;
         for _ in 0..100 {
             let (next, verdict) = rule.failed(there, 1_000);
@@ -381,13 +379,8 @@ mod tests {
 
     #[test]
     fn sustained_evidence_trips_however_few_failures_the_threshold_asks_for() {
-        if !WIDE {
-            return; // refused there, see above
-        }
         for calls_per_false_trip in [2, 20, 50, 500, 1_000, 10_000, MOST_CALLS] {
-            let sustained =
-                CusumSettings { sustained_for_ms: 20, ..settings(20_000, 500_000, calls_per_false_trip) };
-            let rule = CusumRule::new(sustained).unwrap();
+            let Some(rule) = sustained(calls_per_false_trip) else { return };
             let mut there = 0;
             for _ in 0..20 {
                 let (next, verdict) = rule.failed(there, 5);
