@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::process::Stdio;
 use std::time::Duration;
 
-use redis::{Client, Cmd, RedisResult, Value};
+use redis::{AsyncConnectionConfig, Client, Cmd, RedisResult, Value};
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
@@ -57,6 +57,9 @@ pub(crate) enum Fault {
     /// It dies, and a replica without its last second takes its place.
     Replaced,
 }
+
+/// How long the operator waits for an answer, on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Who may do everything, also while the others may not.
 const OPERATOR: &str = "operator";
@@ -183,7 +186,11 @@ impl Running {
 
     async fn ask(&self, command: &[&str]) -> RedisResult<Value> {
         let url = format!("redis://{OPERATOR}:{OPERATOR}@127.0.0.1:{}", self.port);
-        let mut connection = Client::open(url)?.get_multiplexed_async_connection().await?;
+        let patient = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(PATIENCE));
+        let mut connection =
+            Client::open(url)?.get_multiplexed_async_connection_with_config(&patient).await?;
         let mut asked = Cmd::new();
         command.iter().for_each(|argument| _ = asked.arg(argument));
         asked.query_async(&mut connection).await
