@@ -64,11 +64,14 @@ impl Number {
             Self::Decimal { mantissa, places: 0 } => mantissa.unsigned_abs(),
             _ => self.approximately().abs() as u64,
         };
-        match size {
-            ..100_000_000_000 => Unit::S,
-            ..100_000_000_000_000 => Unit::Ms,
-            ..100_000_000_000_000_000 => Unit::Us,
-            _ => Unit::Ns,
+        if size < 100_000_000_000 {
+            Unit::S
+        } else if size < 100_000_000_000_000 {
+            Unit::Ms
+        } else if size < 100_000_000_000_000_000 {
+            Unit::Us
+        } else {
+            Unit::Ns
         }
     }
 
