@@ -68,18 +68,16 @@ pub(crate) trait Inside: Judge {
     /// Whether [`is_at_rest`](Self::is_at_rest) is worth asking: where judging takes more than that.
     const RESTS: bool = false;
 
-    /// Whether a success of the generation of `seen` changes nothing here. Asked before a [`Call`] is put
+    /// Whether a success of the generation of `_seen` changes nothing here. Asked before a [`Call`] is put
     /// together, which would have to lie in memory.
     #[inline]
-    fn is_at_rest(&self, seen: State) -> bool {
-        let _ = seen;
+    fn is_at_rest(&self, _seen: State) -> bool {
         false
     }
 
-    /// Whether no success of the generation of `seen` changes anything here, and nobody need measure calls.
+    /// Whether no success of the generation of `_seen` changes anything here, and nobody need measure calls.
     #[inline]
-    fn is_calm(&self, seen: State) -> bool {
-        let _ = seen;
+    fn is_calm(&self, _seen: State) -> bool {
         false
     }
 }
