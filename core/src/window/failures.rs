@@ -152,11 +152,12 @@ impl Ring<'_> {
 
     /// Takes `slot` for a failure, if it is free. Returns whether it was.
     fn enter<C>(&self, slot: &Word, reading: Reading, call: &Call<'_, C>) -> Result<bool, Stop> {
+        let mine = TAKEN | self.stamp(reading);
         update(slot, call, |there| {
             if self.is_live(there, reading)? {
                 Ok((there, false))
             } else if !self.turns() || self.stands(tagged(call.generation(), self.half(reading))) {
-                Ok((TAKEN | self.stamp(reading), true))
+                Ok((mine, true))
             } else {
                 Err(Stop::Newer)
             }
