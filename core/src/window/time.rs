@@ -207,7 +207,7 @@ impl<'a, G: Iterator<Item = &'a [Word]> + Clone> RowsOfGood<'a> for G {}
 impl<'a, G: RowsOfGood<'a>> Rows<'a, G> {
     /// Takes in one call and judges, where that can make a difference.
     #[inline]
-    pub(super) fn enter<C: Clock>(&self, is_bad: bool, call: &Call<'_, C>) -> Verdict {
+    pub(super) fn enter<C: Clock>(self, is_bad: bool, call: &Call<'_, C>) -> Verdict {
         if WIDE && !is_bad && self.goes_on(call) {
             return Verdict::Holds;
         }
@@ -234,7 +234,7 @@ impl<'a, G: RowsOfGood<'a>> Rows<'a, G> {
     }
 
     #[inline(never)]
-    fn enter_anywhere<C: Clock>(&self, is_bad: bool, call: &Call<'_, C>) -> Verdict {
+    fn enter_anywhere<C: Clock>(self, is_bad: bool, call: &Call<'_, C>) -> Verdict {
         let laps = self.rule.laps;
         let row = if is_bad { self.bad } else { self.own };
         let mut is_counted = false;
