@@ -173,19 +173,6 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
     fn slow(&self) -> Room<'_, L> {
         Room { words: &self.slow, lanes: &self.lanes, part: |lane| &lane.slow }
     }
-
-    #[inline(never)]
-    fn judge_by_rule<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        let Ok((failed, slow)) = self.read(call.state_word(), call.state(), Cell::rules) else {
-            return Verdict::Stale;
-        };
-        judge_both(
-            outcome,
-            slow.is_some(),
-            |bad| failed.map_or(Verdict::Holds, |rule| rule.count(&self.failed(), bad, call)),
-            |bad| slow.map_or(Verdict::Holds, |rule| rule.count(&self.slow(), bad, call)),
-        )
-    }
 }
 
 impl<const WORDS: usize, const SLOW: usize, L: Lanes> Inside for Adjustable<WORDS, SLOW, L> {
@@ -229,9 +216,17 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Inside for Adjustable<WORD
 }
 
 impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS, SLOW, L> {
-    #[inline]
+    #[inline(never)]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        self.judge_by_rule(outcome, call)
+        let Ok((failed, slow)) = self.read(call.state_word(), call.state(), Cell::rules) else {
+            return Verdict::Stale;
+        };
+        judge_both(
+            outcome,
+            slow.is_some(),
+            |bad| failed.map_or(Verdict::Holds, |rule| rule.count(&self.failed(), bad, call)),
+            |bad| slow.map_or(Verdict::Holds, |rule| rule.count(&self.slow(), bad, call)),
+        )
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {

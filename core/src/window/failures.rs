@@ -21,7 +21,7 @@ use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
 use crate::window::lanes::{Lanes, Room};
 use crate::window::reading::Reading;
 use crate::window::tagged::{Stop, own_content, update};
-use crate::window::turn::{Halves, half_turn, turn_to};
+use crate::window::turn::Turning;
 use crate::{Clock, ConfigError};
 
 const TAKEN: Raw = 1 << (CONTENT_BITS - 1);
@@ -116,64 +116,69 @@ impl FailuresRule {
         [self.slots + 1, self.within.ms(), 0, 0]
     }
 
-    #[cold]
-    fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
-        let Some((turn, slots)) = self.split(words) else { return Verdict::Trips };
-        Reading::judged(call, |reading| self.walk(turn, slots, reading, call))
+    /// The rule with its words: the turn, and the slots.
+    fn ring(self, words: &[Word]) -> Option<Ring<'_>> {
+        let (turn, slots) = words.split_first()?;
+        Some(Ring { within: self.within, turn, slots: slots.get(..self.slots as usize).unwrap_or(slots) })
     }
 
+    #[cold]
+    fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
+        let Some(ring) = self.ring(words) else { return Verdict::Trips };
+        Reading::judged(call, |reading| ring.walk(reading, call))
+    }
+}
+
+/// The words of a ring.
+struct Ring<'a> {
+    within: Span,
+    turn: &'a Word,
+    slots: &'a [Word],
+}
+
+impl Ring<'_> {
     /// Looks for a free slot.
-    fn walk<C>(
-        self,
-        turn: &Word,
-        slots: &[Word],
-        reading: Reading,
-        call: &Call<'_, C>,
-    ) -> Result<Verdict, Stop> {
-        self.turn(turn, slots, reading, call)?;
-        for slot in slots {
-            if self.enter(slot, turn, reading, call)? {
+    fn walk<C>(&self, reading: Reading, call: &Call<'_, C>) -> Result<Verdict, Stop> {
+        if self.turns() {
+            self.turn_to(self.half(reading), self.stamp(reading), reading.was_set_back, call)?;
+        }
+        for slot in self.slots {
+            if self.enter(slot, reading, call)? {
                 return Ok(Verdict::Holds);
             }
         }
         Ok(Verdict::Trips)
     }
 
-    /// The turn, and the slots.
-    fn split(self, words: &[Word]) -> Option<(&Word, &[Word])> {
-        let (turn, slots) = words.split_first()?;
-        Some((turn, slots.get(..self.slots as usize).unwrap_or(slots)))
-    }
-
-    /// How many slots hold a failure within the window, for who writes nothing.
-    fn live<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Option<usize> {
-        let (turn, slots) = self.split(words)?;
-        let reading = Reading::to_look(call);
-        let (turned, half) = (half_turn(turn, call), self.half(reading.now));
-        let is_live = |slot: &&Word| {
-            // Relaxed: ordered behind the acquire load of the turn.
-            let there = own_content(slot.load(Ordering::Relaxed), call.generation());
-            (!self.turns() || self.lasts(there, turned, half)) && self.is_live(there, reading) == Ok(true)
-        };
-        Some(slots.iter().filter(is_live).count())
-    }
-
     /// Takes `slot` for a failure, if it is free. Returns whether it was.
-    fn enter<C>(self, slot: &Word, turn: &Word, reading: Reading, call: &Call<'_, C>) -> Result<bool, Stop> {
+    fn enter<C>(&self, slot: &Word, reading: Reading, call: &Call<'_, C>) -> Result<bool, Stop> {
+        let mine = TAKEN | self.stamp(reading);
         update(slot, call, |there| {
             if self.is_live(there, reading)? {
                 Ok((there, false))
-            } else if self.is_turned_to(turn, reading, call) {
-                Ok((TAKEN | self.stamp(reading), true))
+            } else if !self.turns() || self.stands(tagged(call.generation(), self.half(reading))) {
+                Ok((mine, true))
             } else {
                 Err(Stop::Newer)
             }
         })
     }
 
+    /// How many slots hold a failure within the window, for who writes nothing.
+    fn live<C: Clock>(&self, call: &Call<'_, C>) -> usize {
+        let reading = Reading::to_look(call);
+        let (turned, half) = (self.turned(call), self.half(reading));
+        let is_live = |slot: &&Word| {
+            // Relaxed: ordered behind the acquire load of the turn.
+            let there = own_content(slot.load(Ordering::Relaxed), call.generation());
+            (!self.turns() || self.lasts(there, turned, half)) && self.is_live(there, reading) == Ok(true)
+        };
+        self.slots.iter().filter(is_live).count()
+    }
+
     /// Whether a slot holds a failure within the window. Where the clock was set back, a failure ahead is as
     /// near as one so far ago.
-    fn is_live(self, slot: Raw, Reading { now, was_set_back }: Reading) -> Result<bool, Stop> {
+    fn is_live(&self, slot: Raw, Reading { now, was_set_back }: Reading) -> Result<bool, Stop> {
         let is_taken = slot & TAKEN != 0;
         if is_taken && !was_set_back && self.within.is_ahead(slot, now, STAMP) {
             return Err(Stop::Newer);
@@ -181,39 +186,36 @@ impl FailuresRule {
         Ok(is_taken && self.within.is_near(slot, now, STAMP))
     }
 
-    const fn stamp(self, reading: Reading) -> Raw {
+    fn stamp(&self, reading: Reading) -> Raw {
         self.within.units(reading.now) & STAMP
     }
 
+    fn half(&self, reading: Reading) -> Raw {
+        self.within.units(reading.now) >> (STAMP_BITS - 1)
+    }
+
     /// Whether stamps come round while the clock does not.
-    const fn turns(self) -> bool {
+    fn turns(&self) -> bool {
         !WIDE && self.within.range() > STAMP
-    }
-
-    const fn half(self, now: Raw) -> Raw {
-        self.within.units(now) >> (STAMP_BITS - 1)
-    }
-
-    fn turn<C>(self, turn: &Word, slots: &[Word], reading: Reading, call: &Call<'_, C>) -> Result<(), Stop> {
-        if !self.turns() {
-            return Ok(());
-        }
-        let (half, empty) = (self.half(reading.now), self.stamp(reading));
-        turn_to(turn, half, reading.was_set_back, self, empty, slots.iter(), call)
-    }
-
-    fn is_turned_to<C>(self, turn: &Word, reading: Reading, call: &Call<'_, C>) -> bool {
-        // Relaxed: ordered behind the acquire load of the slot, see `turn`.
-        !self.turns() || turn.load(Ordering::Relaxed) == tagged(call.generation(), self.half(reading.now))
     }
 }
 
-impl Halves for FailuresRule {
+impl<'a> Turning<'a> for Ring<'a> {
     const ODD: Raw = 1 << (STAMP_BITS - 1);
 
     #[inline]
-    fn range(self) -> Raw {
+    fn range(&self) -> Raw {
         self.within.range() >> (STAMP_BITS - 1)
+    }
+
+    #[inline]
+    fn turn(&self) -> &'a Word {
+        self.turn
+    }
+
+    #[inline]
+    fn words(&self) -> impl Iterator<Item = &'a Word> + Clone {
+        self.slots.iter()
     }
 }
 
@@ -224,7 +226,7 @@ impl Rule for FailuresRule {
     }
 
     fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
-        let bad = self.live(room.words, call).unwrap_or(0);
+        let bad = self.ring(room.words).map_or(0, |ring| ring.live(call));
         Measured::Count { bad: bad as u32, limit: self.slots + 1 }
     }
 }

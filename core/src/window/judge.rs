@@ -68,25 +68,22 @@ pub(crate) trait Inside: Judge {
     /// Whether [`is_at_rest`](Self::is_at_rest) is worth asking: where judging takes more than that.
     const RESTS: bool = false;
 
-    /// What judges calls in the generation of `seen`, for the next two.
+    /// What judges calls in the generation of `_seen`, for the next two.
     #[inline]
-    fn kinds(&self, seen: State) -> u32 {
-        let _ = seen;
+    fn kinds(&self, _seen: State) -> u32 {
         0
     }
 
     /// Whether windows of these kinds are ever at rest, and nobody need measure calls.
     #[inline]
-    fn is_calm(kinds: u32) -> bool {
-        let _ = kinds;
+    fn is_calm(_kinds: u32) -> bool {
         false
     }
 
-    /// Whether a success of the generation of `seen`, where windows of these kinds judge, changes nothing here.
+    /// Whether a success of the generation of `_seen`, where windows of these kinds judge, changes nothing here.
     /// Asked before a [`Call`] is put together, which would have to lie in memory.
     #[inline]
-    fn is_at_rest(&self, kinds: u32, seen: State) -> bool {
-        let _ = (kinds, seen);
+    fn is_at_rest(&self, _kinds: u32, _seen: State) -> bool {
         false
     }
 }

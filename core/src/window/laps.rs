@@ -11,7 +11,6 @@
 use crate::state::{CONTENT_BITS, MAX_CONTENT};
 use crate::sync::{Raw, WIDE};
 use crate::window::divisor::Divisor;
-use crate::window::turn::Halves;
 
 const LAP_BITS: u32 = if WIDE { 8 } else { 2 };
 /// The shortest lap whose half turns, in so many bits, the turn's content can hold.
@@ -23,7 +22,7 @@ pub(super) struct Laps {
     bucket_ms: Divisor,
     /// All buckets: how long a lap takes.
     lap_ms: Divisor,
-    buckets: u32,
+    pub(super) buckets: u32,
     count_bits: u32,
 }
 
@@ -34,6 +33,8 @@ pub(super) struct Place {
     pub(super) lap: Raw,
     /// The half turn that the lap lies in.
     pub(super) half: Raw,
+    /// Laps and buckets that are newer are from before the clock was set back.
+    pub(super) was_set_back: bool,
 }
 
 impl Laps {
@@ -51,16 +52,12 @@ impl Laps {
         self.bucket_ms.by()
     }
 
-    pub(super) const fn buckets(self) -> u32 {
-        self.buckets
-    }
-
     #[inline]
-    pub(super) fn place(self, now: Raw) -> Place {
+    pub(super) fn place(self, now: Raw, was_set_back: bool) -> Place {
         // Two divisions of the same number, so that a processor can make them at once.
         let (bucket, lap) = (self.bucket_ms.quotient(now), self.lap_ms.quotient(now));
         let slot = bucket.wrapping_sub(lap.wrapping_mul(Raw::from(self.buckets))) as usize;
-        Place { slot, lap, half: lap >> self.half_bits() }
+        Place { slot, lap, half: lap >> self.half_bits(), was_set_back }
     }
 
     /// The largest count of a bucket.
@@ -92,15 +89,6 @@ impl Laps {
     /// The whole number of the half turn that a turn's content tells: of all up to `half` the last one.
     pub(super) const fn last_half(half: Raw, turned: Raw) -> Raw {
         half.wrapping_sub(half.wrapping_sub(turned) & MAX_CONTENT)
-    }
-}
-
-impl Halves for Laps {
-    const ODD: Raw = 1 << (CONTENT_BITS - 1);
-
-    #[inline]
-    fn range(self) -> Raw {
-        MAX_CONTENT
     }
 }
 
@@ -143,7 +131,7 @@ mod tests {
     fn every_half_turn_fits_into_its_word() {
         for lap_ms in (1..=300).chain([1_000, 60_000, 1 << 26]) {
             let laps = Laps::new(lap_ms, 1);
-            assert!(laps.place(Raw::MAX).half <= MAX_CONTENT || WIDE, "{lap_ms}");
+            assert!(laps.place(Raw::MAX, false).half <= MAX_CONTENT || WIDE, "{lap_ms}");
         }
     }
 
@@ -151,7 +139,7 @@ mod tests {
     fn a_place_is_the_rest_of_a_division() {
         let laps = Laps::new(100, 10);
         for now in [0, 99, 100, 999, 1_000, 123_456] {
-            let place = laps.place(now);
+            let place = laps.place(now, false);
             assert_eq!((place.slot as Raw, place.lap), (now / 100 % 10, now / 1_000));
         }
     }

@@ -104,7 +104,8 @@ impl<S, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES, BUCK
     /// All rows, for a thread that counts in `own`.
     #[inline]
     fn rows<'a>(&'a self, own: &'a [Word]) -> Rows<'a, impl RowsOfGood<'a>> {
-        Rows { turn: &self.turn, own, good: self.good.iter().map(|row| &row.0[..]), bad: &self.bad.0 }
+        let good = self.good.iter().map(|row| &row.0[..]);
+        Rows { rule: &self.rule, turn: &self.turn, own, good, bad: &self.bad.0 }
     }
 }
 
@@ -115,11 +116,11 @@ impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Judge for StripedTi
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         // Never out of bounds: STRIPES is not 0.
         let Some(own) = self.good.get(self.stripes.stripe() % STRIPES.max(1)) else { return Verdict::Holds };
-        self.rule.enter(self.rows(&own.0), outcome != Outcome::Success, call)
+        self.rows(&own.0).enter(outcome != Outcome::Success, call)
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        Ok(Evidence::of_failed(self.rule.measure_rows(self.rows(&[]), call)))
+        Ok(Evidence::of_failed(self.rows(&[]).measure(call)))
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {

@@ -56,13 +56,14 @@ pub(super) fn update<C, A>(
     call: &Call<'_, C>,
     mut decide: impl FnMut(Raw) -> Result<(Raw, A), Stop>,
 ) -> Result<A, Stop> {
+    let generation = call.generation();
     change(word, |seen| {
-        let there = own_content(seen, call.generation());
-        if tag(seen) != call.generation() && !call.is_current() {
+        let there = own_content(seen, generation);
+        if tag(seen) != generation && !call.is_current() {
             return Err(Err(Stop::Stale));
         }
         match decide(there) {
-            Ok((new, answer)) if new != there => Ok((tagged(call.generation(), new), Ok(answer))),
+            Ok((new, answer)) if new != there => Ok((tagged(generation, new), Ok(answer))),
             unchanged => Err(unchanged.map(|(_, answer)| answer)),
         }
     })

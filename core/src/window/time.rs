@@ -7,7 +7,7 @@
 use core::{iter, slice};
 
 use crate::settings::{Threshold, attempt, within};
-use crate::state::{MAX_SPAN_MS, State, tagged};
+use crate::state::{CONTENT_BITS, MAX_CONTENT, MAX_SPAN_MS, State, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
 use crate::window::call::Call;
 use crate::window::judge::{Judge, Plain, Rule, Verdict};
@@ -15,7 +15,7 @@ use crate::window::lanes::{Lanes, Room};
 use crate::window::laps::{Laps, Place};
 use crate::window::reading::Reading;
 use crate::window::tagged::{Stop, own_content, sweep, update};
-use crate::window::turn::{half_turn, turn_to};
+use crate::window::turn::Turning;
 use crate::window::{Evidence, Measured};
 use crate::{Clock, ConfigError, Outcome, Rate};
 
@@ -82,7 +82,8 @@ impl<const BUCKETS: usize> Time<BUCKETS> {
 
     #[inline]
     fn rows(&self) -> Rows<'_, impl RowsOfGood<'_>> {
-        Rows { turn: &self.turn, own: &self.good, good: iter::once(&self.good[..]), bad: &self.bad }
+        let good = iter::once(&self.good[..]);
+        Rows { rule: &self.rule, turn: &self.turn, own: &self.good, good, bad: &self.bad }
     }
 }
 
@@ -91,41 +92,15 @@ impl<const BUCKETS: usize> Plain for Time<BUCKETS> {}
 impl<const BUCKETS: usize> Judge for Time<BUCKETS> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        self.rule.enter(self.rows(), outcome != Outcome::Success, call)
+        self.rows().enter(outcome != Outcome::Success, call)
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        Ok(Evidence::of_failed(self.rule.measure_rows(self.rows(), call)))
+        Ok(Evidence::of_failed(self.rows().measure(call)))
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
         self.rows().sweep(call);
-    }
-}
-
-/// The words of a window, one row for each kind of call, or several for the good ones.
-pub(super) struct Rows<'a, G> {
-    pub(super) turn: &'a Word,
-    /// The row in which a good call of this thread counts.
-    pub(super) own: &'a [Word],
-    /// All rows of good calls, `own` among them.
-    pub(super) good: G,
-    pub(super) bad: &'a [Word],
-}
-
-/// Rows of good calls.
-pub(super) trait RowsOfGood<'a>: Iterator<Item = &'a [Word]> + Clone {}
-impl<'a, G: Iterator<Item = &'a [Word]> + Clone> RowsOfGood<'a> for G {}
-
-impl<'a, G: RowsOfGood<'a>> Rows<'a, G> {
-    fn buckets(&self) -> impl Iterator<Item = &'a Word> + Clone {
-        self.good.clone().flatten().chain(self.bad)
-    }
-
-    pub(super) fn sweep<C>(&self, call: &Call<'_, C>) {
-        for words in self.good.clone().chain([self.bad, slice::from_ref(self.turn)]) {
-            sweep(words, call);
-        }
     }
 }
 
@@ -159,68 +134,7 @@ impl TimeRule {
 
     pub(super) const fn parts(self) -> [u32; 4] {
         let Threshold { ppm, min_calls } = self.threshold;
-        [self.laps.bucket_ms(), self.laps.buckets(), ppm, min_calls]
-    }
-
-    /// Takes in one call and judges, where that can make a difference.
-    #[inline]
-    pub(super) fn enter<'a, C: Clock>(
-        self,
-        rows: Rows<'a, impl RowsOfGood<'a>>,
-        is_bad: bool,
-        call: &Call<'_, C>,
-    ) -> Verdict {
-        if WIDE && !is_bad && self.goes_on(rows.own, rows.turn, call) {
-            return Verdict::Holds;
-        }
-        self.enter_anywhere(rows, is_bad, call)
-    }
-
-    /// Takes in one good call where that is one more in a bucket that would not be judged: a short way to the
-    /// most frequent answer, which takes 110 instructions instead of 204. Small chips do without it, since it
-    /// costs flash. Returns whether it did.
-    #[inline]
-    fn goes_on<C: Clock>(self, row: &[Word], turn: &Word, call: &Call<'_, C>) -> bool {
-        let place = self.laps.place(call.now());
-        let Some(word) = row.get(place.slot) else { return false };
-        // Relaxed, all: only a word of this very generation is replaced. The exchange continues the release
-        // sequence of the one that put the tag there. Where the words were turned since, this word has
-        // changed, and the exchange is refused.
-        let seen = word.load(Ordering::Relaxed);
-        // Far beyond any count where the word is another bucket's.
-        let count = seen.wrapping_sub(tagged(call.generation(), self.laps.label(place.lap)));
-        (Raw::from(self.threshold.min_calls)..self.laps.most_calls()).contains(&count)
-            && turn.load(Ordering::Relaxed) == tagged(call.generation(), place.half)
-            && word.exchange(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-    }
-
-    #[inline(never)]
-    fn enter_anywhere<'a, C: Clock>(
-        self,
-        rows: Rows<'a, impl RowsOfGood<'a>>,
-        is_bad: bool,
-        call: &Call<'_, C>,
-    ) -> Verdict {
-        let row = if is_bad { rows.bad } else { rows.own };
-        let mut is_counted = false;
-        Reading::judged(call, |Reading { now, was_set_back }| {
-            let place = self.laps.place(now);
-            let empty = self.laps.label(place.lap);
-            turn_to(rows.turn, place.half, was_set_back, self.laps, empty, rows.buckets(), call)?;
-            if !is_counted {
-                let calls = self.add(row, rows.turn, place, was_set_back, call)?;
-                if !self.needs_judging(is_bad, calls) {
-                    return Ok(Verdict::Holds);
-                }
-                is_counted = true;
-            }
-            // Sequentially consistent: of two threads that each enter a bucket and then sum, at least
-            // one sees the other's entry. Without it both could miss the other, and no one trips.
-            fence(Ordering::SeqCst);
-            // Where a bucket is newer somebody's clock is past this thread's reading, and who entered there
-            // may have summed before this call was in: it is judged by the clock as it is then.
-            self.is_reached(&rows, place, was_set_back, call).map(Verdict::of)
-        })
+        [self.laps.bucket_ms(), self.laps.buckets, ppm, min_calls]
     }
 
     /// A success can reach the rate in two ways only: it fills the minimum, or it is the first call
@@ -230,63 +144,17 @@ impl TimeRule {
         is_bad || calls <= self.threshold.min_calls as Raw
     }
 
-    /// Takes in one call at `place`. Returns how many of its kind the bucket now counts.
-    #[inline]
-    fn add<C>(
-        self,
-        row: &[Word],
-        turn: &Word,
-        place: Place,
-        was_set_back: bool,
-        call: &Call<'_, C>,
-    ) -> Result<Raw, Stop> {
-        let most = self.laps.most_calls();
-        // Never: a slot is a rest of division by their number.
-        let Some(word) = row.get(place.slot) else { return Ok(most) };
-        update(word, call, |there| {
-            let (lap, calls) = self.laps.lap_and_calls(there, place.half);
-            let is_newer = lap > place.lap && calls > 0 && !was_set_back;
-            // Relaxed: ordered behind the acquire load of the word, see `turn`.
-            if is_newer || turn.load(Ordering::Relaxed) != tagged(call.generation(), place.half) {
-                return Err(Stop::Newer);
-            }
-            let count = if lap == place.lap { calls } else { 0 };
-            let counted = if count == most { count } else { count + 1 };
-            Ok((self.laps.label(place.lap) | counted, counted))
-        })
-    }
-
-    /// Whether the calls within the span reach the rate. It stops where a bucket is newer than `place`,
-    /// unless that is because the clock was set back.
-    #[inline(never)]
-    fn is_reached<'a, C>(
-        self,
-        rows: &Rows<'a, impl RowsOfGood<'a>>,
-        place: Place,
-        was_set_back: bool,
-        call: &Call<'_, C>,
-    ) -> Result<bool, Stop> {
-        let sum = |row| self.sum(row, place, was_set_back, call);
-        let bad = sum(rows.bad)?;
-        // The good calls are summed only where there are bad ones.
-        if bad == 0 {
-            return Ok(false);
-        }
-        let good = rows.good.clone().try_fold(0, |all: u64, row| Ok(all.saturating_add(sum(row)?)))?;
-        Ok(self.threshold.is_reached(bad, bad.saturating_add(good)))
-    }
-
     /// The calls of one row within the span, whose words are in the half turn of `now`.
-    fn sum<C>(self, row: &[Word], now: Place, was_set_back: bool, call: &Call<'_, C>) -> Result<u64, Stop> {
+    fn sum<C>(self, row: &[Word], now: Place, call: &Call<'_, C>) -> Result<u64, Stop> {
         let mut calls: u64 = 0;
-        for (slot, word) in row.iter().take(self.laps.buckets() as usize).enumerate() {
+        for (slot, word) in row.iter().take(self.laps.buckets as usize).enumerate() {
             let present = if slot <= now.slot { now.lap } else { now.lap.wrapping_sub(1) };
             // Relaxed: ordered by the fence; counts guard no other memory.
             let there = own_content(word.load(Ordering::Relaxed), call.generation());
             let (lap, count) = self.laps.lap_and_calls(there, now.half);
             if lap == present {
                 calls = calls.saturating_add(u64::from(count));
-            } else if lap >= now.lap && count > 0 && !was_set_back {
+            } else if lap >= now.lap && count > 0 && !now.was_set_back {
                 // Of a later lap, or of a later bucket of this one.
                 return Err(Stop::Newer);
             }
@@ -294,40 +162,167 @@ impl TimeRule {
         Ok(calls)
     }
 
-    /// What the rows have counted within the span.
-    pub(super) fn measure_rows<'a, C: Clock>(
-        self,
-        rows: Rows<'a, impl RowsOfGood<'a>>,
-        call: &Call<'_, C>,
-    ) -> Measured {
-        let turned = half_turn(rows.turn, call);
-        let Reading { now, was_set_back } = Reading::to_look(call);
-        let place = self.laps.place(now);
-        let place = Place { half: Laps::last_half(place.half, turned), ..place };
-        let sum = |row| self.sum(row, place, was_set_back, call).unwrap_or(0);
-        let bad = sum(rows.bad);
-        Measured::rate(self.threshold, bad, rows.good.map(sum).fold(bad, u64::saturating_add))
-    }
-
     /// The rows in `room`: first the turn, then the good calls, then the bad ones. Good calls are counted in
     /// `own` where it has room for all buckets, and in all lanes.
     #[inline]
-    fn rows<'a>(self, room: &Room<'a, impl Lanes>, own: &'a [Word]) -> Option<Rows<'a, impl RowsOfGood<'a>>> {
+    fn rows<'a>(
+        &'a self,
+        room: &Room<'a, impl Lanes>,
+        own: &'a [Word],
+    ) -> Option<Rows<'a, impl RowsOfGood<'a>>> {
         let (turn, rest) = room.words.split_first()?;
-        let (good, bad) = rest.split_at_checked(self.laps.buckets() as usize)?;
+        let (good, bad) = rest.split_at_checked(self.laps.buckets as usize)?;
         let own = if own.len() < good.len() { good } else { own };
-        Some(Rows { turn, own, good: iter::once(good).chain(room.lanes()), bad })
+        Some(Rows { rule: self, turn, own, good: iter::once(good).chain(room.lanes()), bad })
     }
 }
 
 impl Rule for TimeRule {
     #[inline]
     fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
-        self.rows(room, room.own_lane()).map_or(Verdict::Holds, |rows| self.enter(rows, bad, call))
+        self.rows(room, room.own_lane()).map_or(Verdict::Holds, |rows| rows.enter(bad, call))
     }
 
     fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
         let nothing = Measured::rate(self.threshold, 0, 0);
-        self.rows(room, &[]).map_or(nothing, |rows| self.measure_rows(rows, call))
+        self.rows(room, &[]).map_or(nothing, |rows| rows.measure(call))
+    }
+}
+
+/// The rule and the words of a window, one row for each kind of call, or several for the good ones.
+pub(super) struct Rows<'a, G> {
+    pub(super) rule: &'a TimeRule,
+    pub(super) turn: &'a Word,
+    /// The row in which a good call of this thread counts.
+    pub(super) own: &'a [Word],
+    /// All rows of good calls, `own` among them.
+    pub(super) good: G,
+    pub(super) bad: &'a [Word],
+}
+
+/// Rows of good calls.
+pub(super) trait RowsOfGood<'a>: Iterator<Item = &'a [Word]> + Clone {}
+impl<'a, G: Iterator<Item = &'a [Word]> + Clone> RowsOfGood<'a> for G {}
+
+impl<'a, G: RowsOfGood<'a>> Rows<'a, G> {
+    /// Takes in one call and judges, where that can make a difference.
+    #[inline]
+    pub(super) fn enter<C: Clock>(self, is_bad: bool, call: &Call<'_, C>) -> Verdict {
+        if WIDE && !is_bad && self.goes_on(call) {
+            return Verdict::Holds;
+        }
+        self.enter_anywhere(is_bad, call)
+    }
+
+    /// Takes in one good call where that is one more in a bucket that would not be judged: a short way to the
+    /// most frequent answer, which takes 110 instructions instead of 204. Small chips do without it, since it
+    /// costs flash. Returns whether it did.
+    #[inline]
+    fn goes_on<C: Clock>(&self, call: &Call<'_, C>) -> bool {
+        let TimeRule { threshold, laps } = self.rule;
+        let place = laps.place(call.now(), false);
+        let Some(word) = self.own.get(place.slot) else { return false };
+        // Relaxed, all: only a word of this very generation is replaced. The exchange continues the release
+        // sequence of the one that put the tag there. Where the words were turned since, this word has
+        // changed, and the exchange is refused.
+        let seen = word.load(Ordering::Relaxed);
+        // Far beyond any count where the word is another bucket's.
+        let count = seen.wrapping_sub(tagged(call.generation(), laps.label(place.lap)));
+        (Raw::from(threshold.min_calls)..laps.most_calls()).contains(&count)
+            && self.stands(tagged(call.generation(), place.half))
+            && word.exchange(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    #[inline(never)]
+    fn enter_anywhere<C: Clock>(self, is_bad: bool, call: &Call<'_, C>) -> Verdict {
+        let laps = self.rule.laps;
+        let row = if is_bad { self.bad } else { self.own };
+        let mut is_counted = false;
+        Reading::judged(call, |Reading { now, was_set_back }| {
+            let place = laps.place(now, was_set_back);
+            self.turn_to(place.half, laps.label(place.lap), was_set_back, call)?;
+            if !is_counted {
+                let calls = self.add(row, place, call)?;
+                if !self.rule.needs_judging(is_bad, calls) {
+                    return Ok(Verdict::Holds);
+                }
+                is_counted = true;
+            }
+            // Sequentially consistent: of two threads that each enter a bucket and then sum, at least
+            // one sees the other's entry. Without it both could miss the other, and no one trips.
+            fence(Ordering::SeqCst);
+            // Where a bucket is newer somebody's clock is past this thread's reading, and who entered there
+            // may have summed before this call was in: it is judged by the clock as it is then.
+            self.is_reached(place, call).map(Verdict::of)
+        })
+    }
+
+    /// Takes in one call at `place`. Returns how many of its kind the bucket now counts.
+    #[inline]
+    fn add<C>(&self, row: &[Word], place: Place, call: &Call<'_, C>) -> Result<Raw, Stop> {
+        let laps = self.rule.laps;
+        let most = laps.most_calls();
+        // Never: a slot is a rest of division by their number.
+        let Some(word) = row.get(place.slot) else { return Ok(most) };
+        update(word, call, |there| {
+            let (lap, calls) = laps.lap_and_calls(there, place.half);
+            let is_newer = lap > place.lap && calls > 0 && !place.was_set_back;
+            if is_newer || !self.stands(tagged(call.generation(), place.half)) {
+                return Err(Stop::Newer);
+            }
+            let count = if lap == place.lap { calls } else { 0 };
+            let counted = if count == most { count } else { count + 1 };
+            Ok((laps.label(place.lap) | counted, counted))
+        })
+    }
+
+    /// Whether the calls within the span reach the rate. It stops where a bucket is newer than `place`,
+    /// unless that is because the clock was set back.
+    #[inline(never)]
+    fn is_reached<C>(&self, place: Place, call: &Call<'_, C>) -> Result<bool, Stop> {
+        let sum = |row| self.rule.sum(row, place, call);
+        let bad = sum(self.bad)?;
+        // The good calls are summed only where there are bad ones.
+        if bad == 0 {
+            return Ok(false);
+        }
+        let good = self.good.clone().try_fold(0, |all: u64, row| Ok(all.saturating_add(sum(row)?)))?;
+        Ok(self.rule.threshold.is_reached(bad, bad.saturating_add(good)))
+    }
+
+    /// What the rows have counted within the span.
+    pub(super) fn measure<C: Clock>(self, call: &Call<'_, C>) -> Measured {
+        let turned = self.turned(call);
+        let Reading { now, was_set_back } = Reading::to_look(call);
+        let place = self.rule.laps.place(now, was_set_back);
+        let place = Place { half: Laps::last_half(place.half, turned), ..place };
+        let sum = |row| self.rule.sum(row, place, call).unwrap_or(0);
+        let bad = sum(self.bad);
+        Measured::rate(self.rule.threshold, bad, self.good.map(sum).fold(bad, u64::saturating_add))
+    }
+
+    pub(super) fn sweep<C>(self, call: &Call<'_, C>) {
+        for words in self.good.chain([self.bad, slice::from_ref(self.turn)]) {
+            sweep(words, call);
+        }
+    }
+}
+
+impl<'a, G: RowsOfGood<'a>> Turning<'a> for Rows<'a, G> {
+    const ODD: Raw = 1 << (CONTENT_BITS - 1);
+
+    #[inline]
+    fn range(&self) -> Raw {
+        MAX_CONTENT
+    }
+
+    #[inline]
+    fn turn(&self) -> &'a Word {
+        self.turn
+    }
+
+    #[inline]
+    fn words(&self) -> impl Iterator<Item = &'a Word> + Clone {
+        self.good.clone().flatten().chain(self.bad)
     }
 }

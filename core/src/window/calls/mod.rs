@@ -139,10 +139,10 @@ impl Rule for CallsRule {
     #[inline]
     fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
         let Some((word, outcomes)) = room.words.split_first() else { return Verdict::Holds };
-        if !bad && self.is_full_of_successes(peek(room.words, call.generation())) {
-            return Verdict::Holds;
+        if bad || !self.is_full_of_successes(peek(room.words, call.generation())) {
+            return self.take_in(word, outcomes, bad, call);
         }
-        self.take_in(word, outcomes, bad, call)
+        Verdict::Holds
     }
 
     fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {

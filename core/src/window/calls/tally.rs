@@ -112,7 +112,7 @@ impl Tally {
 #[inline]
 pub(super) const fn is_full_of_successes(content: Raw, size: u32) -> bool {
     let tally = Tally::of(content, size);
-    tally.is_full && tally.failures == 0
+    tally.is_full & (tally.failures == 0)
 }
 
 /// The bad calls, and all.
