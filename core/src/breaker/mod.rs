@@ -240,7 +240,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         // Release: a move that flips the cell publishes the cell; all others need none. They are exchanges,
         // too, so that who sees the bit later sees the cell. Relaxed: what is refused is looked at again.
         self.state.exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).map_err(State)?;
-        if let Some(now) = now {
+        if let Some(now) = now.filter(|_| !to.needs_no_anchor()) {
             self.anchor(to, now, span_of(to, config));
         }
         if from.generation() != to.generation() && sweep_is_due(to.generation()) {

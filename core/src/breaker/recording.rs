@@ -91,9 +91,20 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[inline]
     fn take_in_as(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
+        if state.generation() != token.generation() {
+            Recorded::Stale
+        } else if state.judges_by_window() {
+            self.record_in_window(state, token, outcome)
+        } else {
+            self.record_otherwise(state, token, outcome)
+        }
+    }
+
+    #[cold]
+    fn record_otherwise(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
         insist(state, |state| match token.kind() {
             _ if state.generation() != token.generation() => Ok(Recorded::Stale),
-            // A probe's, too, where its round ended well meanwhile.
+            // The round ended well meanwhile: this call counts like any other.
             _ if state.judges_by_window() => Ok(self.record_in_window(state, token, outcome)),
             Kind::Uncounted => Ok(Recorded::Ignored),
             Kind::Probe if state.phase() == Phase::HalfOpen => self.record_answer(state, outcome),
@@ -139,7 +150,6 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     /// A probe's answer to the round that admitted it.
-    #[cold]
     fn record_answer(&self, state: State, outcome: Outcome) -> Result<Recorded, State> {
         let recorded = if outcome.counts() { Recorded::Counted } else { Recorded::Ignored };
         let config = self.config_in(state)?;

@@ -70,13 +70,12 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         told.unwrap_or_else(|| self.anchor(state, now, span))
     }
 
-    /// Stores the anchor of `state`, whose time is the nearest to `now`, unless its time needs none. Returns the
-    /// whole time. A thread that stalled until somebody stored another anchor leaves that: it may be a
+    /// Stores the anchor of `state`, whose time is the nearest to `now`. Returns the whole time. A thread that stalled until somebody stored another anchor leaves that: it may be a
     /// later time's.
     pub(super) fn anchor(&self, state: State, now: &Now, span: Span) -> Raw {
         let time = state.time_nearest_to(span.units(now.ms));
         let (before, anchor) = (now.anchor.get(), Anchor::of(state, time));
-        if before == anchor || state.needs_no_anchor() {
+        if before == anchor {
             return time;
         }
         // Relaxed: see `now_and_ms`. A loop, since it may be refused without cause.
@@ -111,6 +110,7 @@ pub(super) fn lasting(state: State, ms: u32, now: &Now, config: &Config) -> Stat
 
 /// `state` as it begins `now`: with all of its span left.
 // On small chips once, as above.
+#[cfg_attr(target_has_atomic = "64", inline)]
 #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
 pub(super) fn begun(state: State, now: &Now, config: &Config) -> State {
     lasting(state, span_of(state, config).ms(), now, config)

@@ -31,10 +31,9 @@ use crate::state::{
 ///
 /// Where words are 64 bits wide, times are exact to the millisecond of the [`Clock`](crate::Clock),
 /// but for a lease over 4,194,303 ms (1.1 hours), which ends up to 31 ms late. Where they are 32 bits
-/// wide, an open time over 4,095 ms ends up to 1/2,048 of its longest length late, and a lease over
-/// 15 ms up to 1/8; none ends early. A ramp or a relapse time over 4,095 ms ends up to 1/2,048 early or
-/// late there. An open time doubles seven times at most, so that backoff ends at 128 times
-/// `open_for_ms`.
+/// wide, an open time or a ramp over 4,095 ms, and a relapse time over 4,094 ms, ends up to 1/2,048 of its
+/// longest length late, and a lease over 15 ms up to 1/8; none ends early. An open time doubles seven times
+/// at most, so that backoff ends at 128 times `open_for_ms`.
 ///
 /// A time that is over stays over for as long as the clock's readings differ: 139 years where words
 /// are 64 bits wide, else 2³² ms (49.7 days; for a lease under 1,024 ms 2²⁵ ms, 9.3 hours, or more). Who

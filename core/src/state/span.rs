@@ -82,7 +82,7 @@ impl Span {
     /// the span, for readers whose clock is a little behind the writer's, and else due.
     pub(crate) const fn left(self, deadline: Raw, now: Raw, is_final: bool) -> Left {
         let ahead = (deadline << self.shift).wrapping_sub(now);
-        let slack = if is_final { (self.ms + 7) / 8 } else { 0 };
+        let slack = if is_final { (self.ms + 7) >> 3 } else { 0 };
         // A fresh deadline that was rounded up lies less than a unit further ahead than the span.
         let most = (self.ms + slack) as Raw + self.unit() - 1;
         let furthest = if is_final { most } else { 2 * self.ms as Raw };

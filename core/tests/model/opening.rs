@@ -239,7 +239,7 @@ impl Model {
                 let (least, most) = match elapsed {
                     Elapsed::Within(range) => (*range.start(), *range.end()),
                     // Longer than its length is not known.
-                    Elapsed::Over => (old.ms + 1, old.ms + 1),
+                    Elapsed::Over => (old.whole, old.whole),
                 };
                 now - most.min(longest) - new.late..=now - least.min(longest)
             })

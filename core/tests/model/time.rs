@@ -24,8 +24,9 @@ pub struct Span {
     range: i128,
     /// Whether it is over at once where the clock was set back by more than an eighth of it.
     ends_soon: bool,
-    /// How far ahead of the clock it may have begun; further ahead is nonsense.
-    ahead: i128,
+    /// After so many milliseconds it is over. It may have begun as far ahead of the clock; further ahead is
+    /// nonsense.
+    pub whole: i128,
 }
 
 /// How a deadline may look.
@@ -52,13 +53,13 @@ impl Span {
             late: if WIDE || ms < 1 << 12 { 0 } else { ms >> 11 },
             range: if WIDE { 1 << 42 } else { CLOCK },
             ends_soon: false,
-            ahead: ms,
+            whole: ms,
         }
     }
 
     /// The time since closing within which a trip is one in a row.
     pub const fn relapse(ms: i128) -> Self {
-        Self { ahead: ms + 1, ..Self::open(ms) }
+        Self { ms, whole: ms + 1, ..Self::open(ms + 1) }
     }
 
     /// An open time that was set anew after the clock was set back.
@@ -132,7 +133,7 @@ impl Span {
     /// What has passed since a moment. Up to a span ahead of the clock nothing has; further ahead is
     /// nonsense, and over.
     pub fn elapsed(self, since: &About, now: Moment) -> Vec<Elapsed> {
-        let Self { ms, late, ahead, .. } = self;
+        let Self { ms, late, whole, .. } = self;
         let unit = if late == 0 { 0 } else { late + 1 };
         let width = since.end() - since.start();
         let least = (now - since.end()).rem_euclid(self.range);
@@ -140,10 +141,10 @@ impl Span {
         let least = if least > self.range / 2 { least - self.range } else { least };
         let most = least + width;
         let mut all = Vec::new();
-        if most > ms - unit || least < unit - ahead {
+        if most > ms - unit || least < unit - whole {
             all.push(Elapsed::Over);
         }
-        if least <= ms + unit && most >= -ahead - 2 * unit {
+        if least <= ms + unit && most >= -whole - 2 * unit {
             let within = (least - unit).max(0)..=(most + unit).clamp(0, ms + unit);
             all.push(Elapsed::Within(within));
         }
