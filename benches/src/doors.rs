@@ -163,6 +163,7 @@ fn shared_rows() -> Vec<Row> {
     let open = shared();
     open.isolate();
     let (owner, referred) = (shared(), shared());
+    let counted = Arc::new(());
     let of_async = shared();
     vec![
         row(OURS, "shared_call", calls(shared())),
@@ -178,6 +179,10 @@ fn shared_rows() -> Vec<Row> {
         row(OURS, "clone_drop_owner", move || {
             let owner = owner.clone();
             move || drop(black_box(owner.clone()))
+        }),
+        row(YARDSTICK, "clone_drop_arc", move || {
+            let counted = Arc::clone(&counted);
+            move || drop(black_box(Arc::clone(&counted)))
         }),
         row(OURS, "clone_drop_reference", move || {
             let reference = referred.reference();

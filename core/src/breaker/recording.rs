@@ -40,6 +40,10 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         recorded
     }
 
+    /// Whether it may ever be [calm](Self::calm).
+    #[doc(hidden)]
+    pub const CALMS: bool = W::RESTS;
+
     /// The shortest way to a call, for crates that make them: what the breaker looks like, if it is closed, out of
     /// shadow, and successes change nothing while its window is at rest.
     #[doc(hidden)]

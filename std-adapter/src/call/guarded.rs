@@ -52,8 +52,11 @@ where
         let Some(call) = this.call.as_mut().as_pin_mut() else {
             polled_again();
         };
-        let Some(calm) = this.held.starts_calmly() else {
+        if !Breaker::<W, C, O>::CALMS {
             return this.poll_by_all_rules(context);
+        }
+        let Some(calm) = this.held.starts_calmly() else {
+            return this.poll_out_of_the_way(context);
         };
         let (breaker, token) = (this.held.breaker(), calm.token());
         let Poll::Ready(result) = run_calmly(breaker, token, || call.poll(context)) else {
@@ -76,8 +79,14 @@ where
     F: Future<Output = Result<T, E>>,
     K: Classifier<T, E>,
 {
-    /// Any poll: kept out of the way of calls that end at once through a breaker that has nothing to count.
+    /// Out of the way of calls that end at once through a breaker that has nothing to count.
     #[inline(never)]
+    fn poll_out_of_the_way(self, context: &mut Context<'_>) -> Poll<Result<T, CallError<E>>> {
+        self.poll_by_all_rules(context)
+    }
+
+    /// Any poll.
+    #[inline(always)]
     fn poll_by_all_rules(mut self, context: &mut Context<'_>) -> Poll<Result<T, CallError<E>>> {
         if self.held.stage() == Stage::Idle
             && let Err(rejected) = self.held.ask()

@@ -55,7 +55,7 @@ impl<K> Entry<K> {
     /// What would be lost; `None` where it must stay.
     pub(super) fn worth(&self) -> Option<Worth> {
         let snapshot = self.breaker.snapshot();
-        if self.breaker.handles() > 1 || snapshot.in_shadow {
+        if !self.breaker.is_alone() || snapshot.in_shadow {
             return None;
         }
         match snapshot.phase {

@@ -2,10 +2,13 @@
 //!
 //! A look-up is lock-free: in what the thread remembers, else in papaya's concurrent map. Nothing pins that
 //! map while a call goes on. What is rare takes one lock: making a breaker and making room for it. No code
-//! of others runs under that lock, so it may ask the registry.
+//! of others runs under that lock but the keys' own, so it may ask the registry. What the map lets go is dropped with
+//! the thread's last pin; whoever takes the lock has pinned the map before, so that this comes after.
 
+mod builder;
 mod entry;
 mod near;
+mod room;
 mod upkeep;
 
 use std::borrow::Borrow;
@@ -15,14 +18,10 @@ use std::hash::{Hash, RandomState};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use nanobreaker_core::{Clock, ConfigError};
-use nanobreaker_settings::millis;
 
-use crate::clock::CoarseClock;
-#[cfg(feature = "monitor")]
-use crate::observe::Monitor;
+pub use crate::registry::builder::RegistryBuilder;
 use crate::registry::entry::Entry;
 use crate::registry::near::Near;
 use crate::registry::upkeep::Upkeep;
@@ -37,8 +36,8 @@ type Configure<K> = Box<dyn Fn(&K) -> SharedBreakerBuilder + Send + Sync>;
 ///
 /// It holds at most [`max_breakers`](RegistryBuilder::max_breakers). Breakers that nobody has asked
 /// for in [`idle_after`](RegistryBuilder::idle_after) are removed as others are made, and by
-/// [`sweep`](Self::sweep). When it is full, room is made for an eighth more: first those closed go
-/// that were not asked for the longest, then those open. A breaker that an operator holds
+/// [`sweep`](Self::sweep). When it is full, one goes for each that is made: first those closed that
+/// were not asked for the longest, then those open. A breaker that an operator holds
 /// ([isolated](nanobreaker_core::Phase::Isolated), disabled or in shadow) is never removed, nor one
 /// that somebody [owns](Self::owned). Where nothing can be removed, calls for a new key pass unjudged, and
 /// room is looked for again a tenth of a second later.
@@ -47,12 +46,11 @@ type Configure<K> = Box<dyn Fn(&K) -> SharedBreakerBuilder + Send + Sync>;
 ///
 /// A look-up takes no lock, counts nothing and, but for the first after a sweep, writes to nothing that
 /// threads share. Each thread remembers its last two thousand in 48 KB. Making a breaker takes a lock, and
-/// making room a walk over all of them, once for each eighth.
+/// where the registry is full a walk over all of them finds those that go next, an eighth of all.
 ///
 /// ```
 /// use nanobreaker::{CallExt, Registry, SharedBreaker};
-/// use std::time::Duration;
-///
+/// ///
 /// let hosts: Registry<String> = Registry::builder(|host: &String| {
 ///     let failures = if host.ends_with(".internal") { 3 } else { 10 };
 ///     SharedBreaker::builder()
@@ -85,70 +83,7 @@ struct Inner<K> {
     epoch: AtomicU32,
     /// Stepped when the configuration changes.
     version: AtomicU64,
-    upkeep: Mutex<Upkeep>,
-}
-
-/// Collects the limits of a [`Registry`].
-#[must_use = "call build() to get the registry"]
-pub struct RegistryBuilder<K> {
-    configure: Configure<K>,
-    when_kept: Option<WhenKept>,
-    clock: Box<dyn Clock + Send + Sync>,
-    max_breakers: usize,
-    idle_after: Duration,
-}
-
-impl<K> RegistryBuilder<K> {
-    /// The most breakers that are kept, at least 1; 10,000 unless set. Each takes about 2.5 KB.
-    pub fn max_breakers(mut self, most: usize) -> Self {
-        self.max_breakers = most.max(1);
-        self
-    }
-
-    /// For how long nobody must have asked for a breaker for it to be removed; an hour unless set.
-    /// It may stay for up to half as long again.
-    pub fn idle_after(mut self, idle: Duration) -> Self {
-        self.idle_after = idle;
-        self
-    }
-
-    /// Measures idle times by `clock`, for tests.
-    pub fn clock(mut self, clock: impl Clock + Send + Sync + 'static) -> Self {
-        self.clock = Box::new(clock);
-        self
-    }
-
-    /// Lets `monitor` watch every breaker for as long as the registry keeps it.
-    #[cfg(feature = "monitor")]
-    pub fn monitor(mut self, monitor: &Monitor) -> Self {
-        let monitor = monitor.clone();
-        self.when_kept = Some(Box::new(move |breaker| drop(monitor.watch(breaker.clone()))));
-        self
-    }
-
-    /// The registry, empty.
-    pub fn build(self) -> Registry<K>
-    where
-        K: Hash + Eq,
-    {
-        let upkeep = Mutex::new(Upkeep::starting_at(self.clock.now_ms()));
-        Registry {
-            inner: Arc::new(Inner {
-                map: papaya::HashMap::with_hasher(RandomState::new()),
-                near: Near::new(),
-                configure: self.configure,
-                when_kept: self.when_kept,
-                #[cfg(feature = "state-file")]
-                kept_in: OnceLock::new(),
-                clock: self.clock,
-                max_breakers: self.max_breakers,
-                idle_after_ms: millis(self.idle_after),
-                epoch: AtomicU32::new(0),
-                version: AtomicU64::new(0),
-                upkeep,
-            }),
-        }
-    }
+    upkeep: Mutex<Upkeep<K>>,
 }
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
@@ -156,13 +91,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
     pub fn builder(
         configure: impl Fn(&K) -> SharedBreakerBuilder + Send + Sync + 'static,
     ) -> RegistryBuilder<K> {
-        RegistryBuilder {
-            configure: Box::new(configure),
-            when_kept: None,
-            clock: Box::new(CoarseClock),
-            max_breakers: 10_000,
-            idle_after: Duration::from_secs(3_600),
-        }
+        RegistryBuilder::new(Box::new(configure))
     }
 
     /// The breaker of `key`, made now if there is none. Counts as use.
@@ -173,7 +102,8 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
     /// # Errors
     ///
     /// A [`ConfigError`] where a breaker has to be made and its settings are outside their limits.
-    #[inline]
+    // Always inline: its result would have to be written to memory, and read back from there.
+    #[inline(always)]
     pub fn get_or_create<Q>(&self, key: &Q) -> Result<BreakerRef, ConfigError>
     where
         K: Borrow<Q>,
@@ -265,6 +195,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
     pub fn sweep(&self) -> usize {
         let before = self.len();
         let now_ms = self.inner.clock.now_ms();
+        let _dropped_unlocked = self.inner.map.pin();
         self.inner.sweep(&mut self.inner.lock(), now_ms);
         before.saturating_sub(self.len())
     }
@@ -323,7 +254,7 @@ impl<K: Hash + Eq + Clone> Inner<K> {
         self.map.pin().values().cloned().collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Upkeep> {
+    fn lock(&self) -> MutexGuard<'_, Upkeep<K>> {
         // Whoever panicked there, in a clock, left nothing half-done.
         self.upkeep.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -342,6 +273,7 @@ impl<K: Hash + Eq + Clone> Inner<K> {
             let entry = Arc::new(Entry::new(key.clone(), breaker, &self.epoch, version));
             let now_ms = self.clock.now_ms();
             let (kept, is_new) = {
+                let _dropped_unlocked = self.map.pin();
                 let mut upkeep = self.lock();
                 if version != self.version.load(Ordering::Acquire) {
                     continue;
@@ -353,59 +285,6 @@ impl<K: Hash + Eq + Clone> Inner<K> {
             }
             return Ok(kept);
         }
-    }
-
-    /// Puts the entry in the map if there is room. Returns the one that is in the map, or this one where it
-    /// could not be kept; and whether this one was.
-    fn keep(&self, key: K, entry: Arc<Entry<K>>, upkeep: &mut Upkeep, now_ms: u64) -> (Arc<Entry<K>>, bool) {
-        let is_full = || self.map.len() >= self.max_breakers;
-        if is_full() && upkeep.may_find_room(now_ms) {
-            self.sweep(upkeep, now_ms);
-            upkeep.looked_for_room(now_ms, !is_full());
-        } else if upkeep.is_due(now_ms, self.idle_after_ms) {
-            self.sweep(upkeep, now_ms);
-        }
-        let map = self.map.pin();
-        if let Some(there) = map.get(&key) {
-            return (Arc::clone(there), false);
-        }
-        let has_room = !is_full();
-        if has_room {
-            map.insert(key, Arc::clone(&entry));
-        }
-        (entry, has_room)
-    }
-
-    /// Removes what is idle, and where that leaves no room for one more, an eighth.
-    fn sweep(&self, upkeep: &mut Upkeep, now_ms: u64) {
-        // Relaxed: only whoever holds the lock steps it.
-        let epoch = self.epoch.load(Ordering::Relaxed);
-        let idle_before = upkeep.sweep(epoch, now_ms, self.idle_after_ms);
-        let map = self.map.pin();
-        let mut removable = Vec::new();
-        for (key, entry) in &map {
-            match entry.worth() {
-                Some(_) if entry.is_older_than(idle_before) => {
-                    if let Some(entry) = map.remove(key) {
-                        entry.removed();
-                    }
-                }
-                Some(worth) => removable.push((worth, entry.age(epoch), key)),
-                None => {}
-            }
-        }
-        let room = (self.max_breakers / 8).max(1);
-        let excess = (self.map.len() + room).saturating_sub(self.max_breakers);
-        if self.map.len() >= self.max_breakers {
-            // Worth least first; among these, not asked for the longest first.
-            removable.sort_unstable_by_key(|(worth, age, _)| (*worth, std::cmp::Reverse(*age)));
-            for (_, _, key) in removable.into_iter().take(excess) {
-                if let Some(entry) = map.remove(key) {
-                    entry.removed();
-                }
-            }
-        }
-        self.epoch.store(epoch.wrapping_add(1), Ordering::Relaxed);
     }
 }
 
@@ -420,15 +299,6 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> fmt::Debug for Registry<K> {
         f.debug_struct("Registry")
             .field("len", &self.len())
             .field("max_breakers", &self.inner.max_breakers)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<K> fmt::Debug for RegistryBuilder<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RegistryBuilder")
-            .field("max_breakers", &self.max_breakers)
-            .field("idle_after", &self.idle_after)
             .finish_non_exhaustive()
     }
 }

@@ -48,21 +48,36 @@ impl<K> Found<K> {
 
 #[derive(Clone, Default)]
 struct Place {
-    registry: u32,
-    /// The upper half of the key's hash, which tells where it may stand.
-    mark: u32,
+    /// Whose it is; 0 while it is empty.
+    tag: Tag,
     found: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-impl Place {
+/// A registry's number, and below it the upper half of the key's hash, which tells where the key may stand.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Tag(u64);
+
+impl Tag {
     #[inline]
-    const fn is_of(&self, registry: u32, mark: u32) -> bool {
-        self.registry == registry && self.mark == mark
+    const fn new(registry: u32, hash: u64) -> Self {
+        Self((registry as u64) << 32 | hash >> 32)
+    }
+
+    #[inline]
+    const fn pair(self) -> [usize; 2] {
+        let mark = self.0 as u32 as usize;
+        [mark % PLACES, mark / PLACES % PLACES]
     }
 }
 
 thread_local! {
-    static PLACES_HERE: RefCell<Vec<Place>> = RefCell::new(vec![Place::default(); PLACES]);
+    static PLACES_HERE: RefCell<Box<[Place; PLACES]>> = RefCell::new(empty());
+}
+
+fn empty() -> Box<[Place; PLACES]> {
+    let places: Box<[Place]> = vec![Place::default(); PLACES].into();
+    let Ok(places) = places.try_into() else { unreachable!("there are as many") };
+    places
 }
 
 /// Tells one registry's places from another's.
@@ -98,21 +113,20 @@ impl Near {
         PLACES_HERE
             .try_with(|places| {
                 let places = places.try_borrow().ok()?;
-                let mark = mark(hash);
-                pair(mark).into_iter().find_map(|place| {
-                    let place = places.get(place)?;
-                    if !place.is_of(self.registry, mark) {
-                        return None;
-                    }
-                    let found = place.found.as_ref()?.downcast_ref::<Found<K>>()?;
-                    // Relaxed: a look-up beside a removal may find either.
-                    let is_removed = found.is_removed.load(Ordering::Relaxed);
-                    if is_removed || found.key.borrow() != key || !found.breaker.is_alive() {
-                        return None;
-                    }
-                    found.touch(epoch);
-                    Some(found.breaker)
-                })
+                let tag = Tag::new(self.registry, hash);
+                let [first, second] = tag.pair();
+                let place = if places[first].tag == tag { &places[first] } else { &places[second] };
+                if place.tag != tag {
+                    return None;
+                }
+                let found = place.found.as_ref()?.downcast_ref::<Found<K>>()?;
+                // Relaxed: a look-up beside a removal may find either.
+                let is_removed = found.is_removed.load(Ordering::Relaxed);
+                if is_removed || found.key.borrow() != key || !found.breaker.is_alive() {
+                    return None;
+                }
+                found.touch(epoch);
+                Some(found.breaker)
             })
             .ok()?
     }
@@ -120,39 +134,28 @@ impl Near {
     /// Remembers what was found; what stood there moves to its other place, and so on.
     #[cold]
     pub(super) fn remember<K: Send + Sync + 'static>(&self, hash: u64, found: Arc<Found<K>>) {
-        let place = Place { registry: self.registry, mark: mark(hash), found: Some(found) };
-        let forgotten = PLACES_HERE.try_with(|places| Some(put(&mut places.try_borrow_mut().ok()?, place)));
+        let place = Place { tag: Tag::new(self.registry, hash), found: Some(found) };
+        let forgotten = PLACES_HERE.try_with(|places| Some(put(&mut **places.try_borrow_mut().ok()?, place)));
         // Here, after the places were given back: dropping a key is anyone's code.
         drop(forgotten);
     }
 }
 
 /// Puts it into one of its places, and returns what had to go for it.
-fn put(places: &mut [Place], mut place: Place) -> Place {
-    let (registry, mark) = (place.registry, place.mark);
-    let gives_way = |there: &Place| there.found.is_none() || there.is_of(registry, mark);
-    let [first, second] = pair(mark);
+fn put(places: &mut [Place; PLACES], mut place: Place) -> Place {
+    let tag = place.tag;
+    let gives_way = |there: &Place| there.found.is_none() || there.tag == tag;
+    let [first, second] = tag.pair();
     let mut at = if !gives_way(&places[first]) && gives_way(&places[second]) { second } else { first };
     for _ in 0..MOVES {
         place = std::mem::replace(&mut places[at], place);
         if gives_way(&place) {
             break;
         }
-        let [first, second] = pair(place.mark);
+        let [first, second] = place.tag.pair();
         at = if at == first { second } else { first };
     }
     place
-}
-
-#[inline]
-const fn mark(hash: u64) -> u32 {
-    (hash >> 32) as u32
-}
-
-#[inline]
-const fn pair(mark: u32) -> [usize; 2] {
-    let mark = mark as usize;
-    [mark % PLACES, mark / PLACES % PLACES]
 }
 
 #[cfg(test)]
@@ -160,29 +163,29 @@ mod tests {
     use super::*;
 
     /// A step of a generator of numbers that look random.
-    fn next(state: &mut u64) -> u32 {
+    fn next(state: &mut u64) -> u64 {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*state >> 32) as u32
+        *state
     }
 
     #[test]
     fn keys_for_half_of_the_places_find_room_and_each_stands_in_one_of_its_two() {
-        let mut places = vec![Place::default(); PLACES];
+        let mut places = empty();
         let (mut state, mut forgotten) = (1, 0);
         for _ in 0..PLACES / 2 {
-            let place = Place { registry: 1, mark: next(&mut state), found: Some(Arc::new(())) };
+            let place = Place { tag: Tag::new(1, next(&mut state)), found: Some(Arc::new(())) };
             forgotten += usize::from(put(&mut places, place).found.is_some());
         }
         assert!(forgotten <= 40, "{forgotten} of {} were forgotten", PLACES / 2);
         for (at, place) in places.iter().enumerate().filter(|(_, place)| place.found.is_some()) {
-            assert!(pair(place.mark).contains(&at));
+            assert!(place.tag.pair().contains(&at));
         }
     }
 
     #[test]
     fn what_is_remembered_again_takes_its_own_place() {
-        let mut places = vec![Place::default(); PLACES];
-        let place = || Place { registry: 1, mark: 7 << 11 | 5, found: Some(Arc::new(())) };
+        let mut places = empty();
+        let place = || Place { tag: Tag::new(1, (7 << 11 | 5) << 32), found: Some(Arc::new(())) };
         assert!(put(&mut places, place()).found.is_none());
         assert!(put(&mut places, place()).found.is_some());
         assert_eq!(places.iter().filter(|place| place.found.is_some()).count(), 1);

@@ -1,5 +1,6 @@
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Barrier};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -71,6 +72,21 @@ fn the_bound_holds_and_those_asked_for_lately_stay() {
     assert!(registry.get(&0).is_some());
     assert!(registry.get(&9_999).is_some());
     assert!(registry.len() >= 70);
+}
+
+#[test]
+fn those_in_use_stay_where_all_the_room_is_theirs() {
+    let (registry, _) = registry(1_000);
+    // A hundredth is new each second, and the others are all asked for.
+    for second in 0..60 {
+        for host in 10 * second..1_000 + 10 * second {
+            if second > 0 && host < 990 + 10 * second {
+                assert!(registry.get(&host).is_some(), "{host} went in second {second}");
+            }
+            registry.get_or_create(&host).unwrap();
+        }
+        assert_eq!(registry.len(), 1_000);
+    }
 }
 
 #[test]
@@ -220,6 +236,38 @@ fn configure_and_listeners_may_ask_for_new_keys_while_all_are_adjusted() {
     for key in [1_001, 1_002, 2_001] {
         assert!(registry.get(&key).is_some(), "{key}");
     }
+}
+
+/// Asks for a new key as it is dropped.
+struct AsksWhenDropped(u32, Arc<OnceLock<Registry<u32>>>);
+
+impl Drop for AsksWhenDropped {
+    fn drop(&mut self) {
+        if let Some(registry) = self.1.get() {
+            registry.get_or_create(&(1_000_000 + self.0)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_a_removed_breakers_listener_holds_may_ask_for_a_new_key_as_it_is_dropped() {
+    let (ends, ended) = channel();
+    thread::spawn(move || {
+        let there = Arc::new(OnceLock::new());
+        let again = Arc::clone(&there);
+        let registry = Registry::builder(move |key: &u32| {
+            let asks = (*key < 1_000_000).then(|| AsksWhenDropped(*key, Arc::clone(&again)));
+            SharedBreaker::builder().on_transition(move |_| _ = &asks)
+        });
+        let registry = there.get_or_init(|| registry.max_breakers(10).build());
+        for key in 0..1_000 {
+            registry.get_or_create(&key).unwrap();
+        }
+        registry.sweep();
+        ends.send(registry.len()).unwrap();
+    });
+    // A thread that waits for its own lock would never send.
+    assert_eq!(ended.recv_timeout(Duration::from_secs(30)), Ok(10));
 }
 
 #[test]

@@ -1,6 +1,10 @@
-//! When epochs began, so that an entry's epoch tells its age.
+//! When epochs began, so that an entry's epoch tells its age; and what goes next.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::entry::Worth;
+use super::near::Found;
 
 /// Times are kept this many times in an idle time.
 const MARKS: u64 = 8;
@@ -8,17 +12,27 @@ const MARKS: u64 = 8;
 /// For how long room is not looked for again where there was none.
 const RETRY_MS: u64 = 100;
 
-pub(super) struct Upkeep {
+pub(super) struct Upkeep<K> {
     /// Epochs and when they began, the oldest first.
     marks: VecDeque<(u32, u64)>,
     swept_ms: u64,
     /// When room was looked for in vain.
     no_room_ms: Option<u64>,
+    /// How many were made in this epoch.
+    pub(super) made: usize,
+    /// Those that go where the registry is full, and what they were worth; the next one last.
+    pub(super) next_to_go: Vec<(Worth, Arc<Found<K>>)>,
 }
 
-impl Upkeep {
+impl<K> Upkeep<K> {
     pub(super) fn starting_at(now_ms: u64) -> Self {
-        Self { marks: VecDeque::from([(0, now_ms)]), swept_ms: now_ms, no_room_ms: None }
+        Self {
+            marks: VecDeque::from([(0, now_ms)]),
+            swept_ms: now_ms,
+            no_room_ms: None,
+            made: 0,
+            next_to_go: Vec::new(),
+        }
     }
 
     /// Whether a look for room may find some: else each new key of a full registry would walk over

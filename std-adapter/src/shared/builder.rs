@@ -3,14 +3,10 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use nanobreaker_core::window::AnyWindow;
-use nanobreaker_core::{
-    Clock, Config, ConfigBuilder, ConfigError, CusumSettings, Outcome, Rate, Settings, Transition,
-    WindowSettings,
-};
-use nanobreaker_settings::{DEFAULT, WORDS, millis, with_dependent_defaults};
+use nanobreaker_core::{Clock, Config, ConfigBuilder, ConfigError, Outcome, Settings, Transition};
+use nanobreaker_settings::{DEFAULT, WORDS, with_dependent_defaults};
 #[cfg(feature = "settings")]
 use nanobreaker_settings::{PartialSettings, SettingsError};
 
@@ -47,7 +43,7 @@ use crate::identity::{ErrorClassifier, erased};
 pub struct SharedBreakerBuilder {
     name: Arc<str>,
     clock: Source,
-    settings: Settings,
+    pub(super) settings: Settings,
     listeners: Vec<Listener>,
     classifiers: Vec<ErrorClassifier>,
     #[cfg(feature = "check")]
@@ -84,140 +80,9 @@ impl SharedBreakerBuilder {
         self
     }
 
-    /// Judges failed calls by this window: see [`WindowSettings`].
-    pub fn window(mut self, window: WindowSettings) -> Self {
-        self.settings.window = window;
-        self
-    }
-
-    /// Trips on `threshold` failures (at most 129) within a time: see
-    /// [`Failures`](nanobreaker_core::window::Failures).
-    pub fn failures(self, threshold: u32, within: Duration) -> Self {
-        self.window(WindowSettings::Failures { threshold, within_ms: millis(within) })
-    }
-
-    /// Trips on `threshold` failures in a row: see
-    /// [`Consecutive`](nanobreaker_core::window::Consecutive).
-    pub fn consecutive(self, threshold: u32) -> Self {
-        self.window(WindowSettings::Consecutive { threshold })
-    }
-
-    /// Trips when so many of the last `size` calls (at most 1,024) failed: see
-    /// [`Calls`](nanobreaker_core::window::Calls).
-    ///
-    /// ```
-    /// use nanobreaker::{Rate, SharedBreaker};
-    ///
-    /// let half = Rate::percent(50).min_calls(20);
-    /// let search = SharedBreaker::builder().failure_rate_of_calls(100, half).build()?;
-    /// # drop(search);
-    /// # Ok::<(), nanobreaker::ConfigError>(())
-    /// ```
-    pub fn failure_rate_of_calls(self, size: u32, rate: Rate) -> Self {
-        self.window(WindowSettings::Calls { size, rate })
-    }
-
-    /// Trips when so many of the calls of the last `span` failed, counted in `buckets` (at most 64): see
-    /// [`Time`](nanobreaker_core::window::Time).
-    pub fn failure_rate_of_time(self, span: Duration, buckets: u32, rate: Rate) -> Self {
-        self.window(WindowSettings::Time { span_ms: millis(span), buckets, rate })
-    }
-
-    /// Trips on evidence that the dependency is broken: see
-    /// [`Cusum`](nanobreaker_core::window::Cusum).
-    pub fn cusum(self, settings: CusumSettings) -> Self {
-        self.window(WindowSettings::Cusum(settings))
-    }
-
-    /// A call is slow when it took longer than this: see
-    /// [`Caller::slow_after`](crate::Caller::slow_after). From a millisecond to 18 hours. A slow call is
-    /// a failure, unless a rate of slow calls judges it.
-    pub fn slow_after(mut self, limit: Duration) -> Self {
-        self.settings.slow_after_ms = Some(limit_ms(limit));
-        self
-    }
-
-    /// Judges slow calls by this window; they are then no failures.
-    pub fn slow_window(mut self, window: WindowSettings) -> Self {
-        self.settings.slow_window = Some(window);
-        self
-    }
-
-    /// Trips also when so many of the last `size` calls were slow. Slow calls are then no failures.
-    pub fn slow_rate_of_calls(self, size: u32, rate: Rate) -> Self {
-        self.slow_window(WindowSettings::Calls { size, rate })
-    }
-
-    /// Trips also when so many of the calls of the last `span` were slow. Slow calls are then no
-    /// failures.
-    pub fn slow_rate_of_time(self, span: Duration, buckets: u32, rate: Rate) -> Self {
-        self.slow_window(WindowSettings::Time { span_ms: millis(span), buckets, rate })
-    }
-
-    /// A call that still runs after this long is judged a failure at that moment: see
-    /// [`Caller::hung_after`](crate::Caller::hung_after). From a millisecond to 18 hours.
-    #[cfg(feature = "tokio")]
-    pub fn hung_after(mut self, limit: Duration) -> Self {
-        self.settings.hung_after_ms = Some(limit_ms(limit));
-        self
-    }
-
-    fn opening(mut self, set: impl FnOnce(ConfigBuilder) -> ConfigBuilder) -> Self {
+    pub(super) fn opening(mut self, set: impl FnOnce(ConfigBuilder) -> ConfigBuilder) -> Self {
         self.settings.opening = set(self.settings.opening);
         self
-    }
-
-    /// How long a first trip rejects calls; 500 ms unless set.
-    pub fn open_for(self, duration: Duration) -> Self {
-        self.opening(|opening| opening.open_for_ms(millis(duration)))
-    }
-
-    /// What backoff may lengthen the open time to; 5 s unless set, or `open_for` if that is longer. It
-    /// bounds what a `Retry-After` asks for, too.
-    pub fn max_open(self, duration: Duration) -> Self {
-        self.opening(|opening| opening.max_open_ms(millis(duration)))
-    }
-
-    /// A trip so soon after closing lengthens the next open time; as long as
-    /// [`max_open`](Self::max_open) unless set.
-    pub fn relapse_within(self, duration: Duration) -> Self {
-        self.opening(|opening| opening.relapse_within_ms(millis(duration)))
-    }
-
-    /// Probes in flight at once while half-open.
-    pub fn max_probes(self, probes: u32) -> Self {
-        self.opening(|opening| opening.max_probes(probes))
-    }
-
-    /// Probes that must succeed to close; 3 unless set.
-    pub fn probe_successes(self, successes: u32) -> Self {
-        self.opening(|opening| opening.probe_successes(successes))
-    }
-
-    /// Probes that must fail to open again.
-    pub fn probe_failures(self, failures: u32) -> Self {
-        self.opening(|opening| opening.probe_failures(failures))
-    }
-
-    /// How long probes in flight may stay without any answer; 30 s unless set.
-    pub fn probe_lease(self, duration: Duration) -> Self {
-        self.opening(|opening| opening.probe_lease_ms(millis(duration)))
-    }
-
-    /// How long the admitted share grows after half-open; zero lets all pass at once.
-    pub fn ramp(self, duration: Duration) -> Self {
-        self.opening(|opening| opening.ramp_ms(millis(duration)))
-    }
-
-    /// Which part of an open time is cut off at random, in thousandths. Each breaker draws its own
-    /// numbers.
-    pub fn jitter_permille(self, permille: u32) -> Self {
-        self.opening(|opening| opening.jitter_permille(permille))
-    }
-
-    /// Whether a trip holds the breaker open until someone resets it.
-    pub fn latch(self, latch: bool) -> Self {
-        self.opening(|opening| opening.latch(latch))
     }
 
     /// Tells `listener` of each transition, on the thread that made it. May be set more than once.
@@ -390,7 +255,7 @@ impl SharedBreakerBuilder {
         }
         #[cfg(feature = "fleet")]
         if let Some(membership) = membership {
-            membership.join(Arc::clone(&breaker.life.name), breaker.reference());
+            membership.join(Arc::clone(&breaker.life().name), breaker.reference());
         }
         #[cfg(feature = "check")]
         if let Some(checked) = checked {
@@ -447,11 +312,6 @@ impl fmt::Debug for SharedBreakerBuilder {
             .field("classifiers", &self.classifiers.len())
             .finish_non_exhaustive()
     }
-}
-
-/// A limit of calls as the breaker keeps it. What is too long for that is too long for any limit.
-fn limit_ms(limit: Duration) -> u32 {
-    u32::try_from(millis(limit)).unwrap_or(u32::MAX)
 }
 
 /// The error of a window of slow calls, whose rate has a name of its own.

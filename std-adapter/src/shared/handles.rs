@@ -94,14 +94,14 @@ impl SharedBreaker {
     /// For the breakers that a program sets up as it starts. Pin one for each request and memory grows
     /// without end.
     pub fn pin(self) -> PinnedBreaker {
-        let slot = self.life.slot;
+        let slot = self.slot;
         std::mem::forget(self);
         PinnedBreaker { slot }
     }
 
     /// A handle that keeps nothing alive and is copied for nothing.
     pub fn reference(&self) -> BreakerRef {
-        let slot = self.life.slot;
+        let slot = self.slot;
         let version = slot.version();
         BreakerRef { slot, version }
     }

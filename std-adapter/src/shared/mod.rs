@@ -4,7 +4,10 @@ mod builder;
 mod clock;
 mod group;
 mod handles;
+mod judging;
 mod listeners;
+mod opening;
+mod owner;
 mod percentile;
 mod slot;
 
@@ -19,7 +22,7 @@ pub use clock::SharedClock;
 pub use group::Group;
 pub use handles::{BreakerRef, PinnedBreaker};
 pub use listeners::Listeners;
-#[cfg(any(feature = "monitor", feature = "state-file"))]
+use owner::Owner;
 pub(crate) use slot::Life;
 pub use slot::SharedWindow;
 use slot::{Guarded, Slot};
@@ -32,12 +35,14 @@ use slot::{Guarded, Slot};
 /// very window you need.
 ///
 /// Its clones are counted: the last one ends the breaker, whose memory is used for the next. Calls count
-/// nothing. Where clones are made at each call, threads share that counter: there use [`pin`](Self::pin).
+/// nothing. Each thread that makes clones of its own clones has a counter for them. A clone that is made on another
+/// thread than its source takes an allocation, and a step of a counter that all threads share. Where that is done
+/// at each call use [`pin`](Self::pin).
 #[derive(Clone)]
 pub struct SharedBreaker {
-    /// That of `life`, one load nearer.
+    /// That of the breaker's life, two loads nearer.
     slot: &'static Slot,
-    life: Arc<slot::Life>,
+    owner: Owner,
 }
 
 impl SharedBreaker {
@@ -47,40 +52,38 @@ impl SharedBreaker {
         SharedBreakerBuilder::new()
     }
 
-    fn new(life: slot::Life) -> Self {
-        Self { slot: life.slot, life: Arc::new(life) }
+    fn new(life: Life) -> Self {
+        Self::of(Arc::new(life))
     }
 
     /// Another handle to the breaker of this life.
-    #[cfg(feature = "state-file")]
-    pub(crate) fn of(life: Arc<slot::Life>) -> Self {
-        Self { slot: life.slot, life }
+    pub(crate) fn of(life: Arc<Life>) -> Self {
+        Self { slot: life.slot, owner: Owner::new(life) }
     }
 
     /// Its name; empty unless the builder was given one.
     pub fn name(&self) -> &str {
-        &self.life.name
+        &self.life().name
     }
 
-    /// How many handles there are.
+    /// Whether this is the only handle.
     #[cfg(feature = "registry")]
-    pub(crate) fn handles(&self) -> usize {
-        Arc::strong_count(&self.life)
+    pub(crate) fn is_alone(&self) -> bool {
+        self.owner.is_alone()
     }
 
-    #[cfg(any(feature = "monitor", feature = "state-file"))]
     pub(crate) fn life(&self) -> &Arc<Life> {
-        &self.life
+        self.owner.life()
     }
 
     #[cfg(feature = "monitor")]
     pub(crate) fn shared_name(&self) -> Arc<str> {
-        Arc::clone(&self.life.name)
+        Arc::clone(&self.life().name)
     }
 
     /// The settings that are in force.
     pub fn settings(&self) -> Settings {
-        self.life.settings()
+        self.life().settings()
     }
 
     /// Puts the settings of `builder` in place while calls go on, all at once; its clock, its name,
@@ -104,7 +107,7 @@ impl SharedBreaker {
     ///
     /// A [`ConfigError`] that names the first setting outside its limits; nothing has changed then.
     pub fn adjust(&self, builder: &SharedBreakerBuilder) -> Result<(), ConfigError> {
-        self.life.adjust(builder.checked()?)
+        self.life().adjust(builder.checked()?)
     }
 }
 
