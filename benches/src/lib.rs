@@ -3,7 +3,7 @@
 //! `compare` interleaves all of them and prints one table; `instructions` counts what does not depend on
 //! noise; `machine_code` proves that the healthy path writes nothing; `long_run` goes on for a billion calls;
 //! `detection` asks when a breaker trips, and what that costs.
-//! The criterion groups under `benches/` ask one question each.
+//! The criterion groups under `benches/`, a package of their own, ask one question each.
 
 pub mod apart;
 pub mod comparison;
