@@ -16,6 +16,7 @@ pub fn grpc_failures() -> GrpcErrorsAsFailures {
 pub(super) struct Ignored(u32);
 
 impl Ignored {
+    #[cfg(feature = "settings")]
     pub(super) fn codes(is_ignored: impl Fn(u16) -> bool) -> Self {
         let bits = (0..=16).filter(|code| is_ignored(*code)).map(|code| 1 << code);
         Self(bits.sum())
