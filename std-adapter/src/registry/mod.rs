@@ -50,7 +50,8 @@ type Configure<K> = Box<dyn Fn(&K) -> SharedBreakerBuilder + Send + Sync>;
 ///
 /// ```
 /// use nanobreaker::{CallExt, Registry, SharedBreaker};
-/// ///
+/// use std::time::Duration;
+///
 /// let hosts: Registry<String> = Registry::builder(|host: &String| {
 ///     let failures = if host.ends_with(".internal") { 3 } else { 10 };
 ///     SharedBreaker::builder()
