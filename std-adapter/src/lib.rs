@@ -1,4 +1,4 @@
-//! A circuit breaker for servers: its healthy path is two loads, however many threads share it.
+//! A circuit breaker for servers: its healthy path writes nothing, however many threads share it.
 //!
 //! A breaker stands between your server and a dependency that can fail. When too many calls fail it
 //! rejects further ones at once, instead of letting each wait for a timeout and take a worker with
