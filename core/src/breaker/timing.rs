@@ -70,8 +70,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         told.unwrap_or_else(|| self.anchor(state, now, span))
     }
 
-    /// Stores the anchor of `state`, whose time is the nearest to `now`. Returns the whole time. A thread that stalled until somebody stored another anchor leaves that: it may be a
-    /// later time's.
+    /// Stores the anchor of `state`, whose time is the nearest to `now`. Returns the whole time. A thread that
+    /// stalled until somebody stored another anchor leaves that: it may be a later time's.
     pub(super) fn anchor(&self, state: State, now: &Now, span: Span) -> Raw {
         let time = state.time_nearest_to(span.units(now.ms));
         let (before, anchor) = (now.anchor.get(), Anchor::of(state, time));
