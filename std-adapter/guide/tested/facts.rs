@@ -223,6 +223,25 @@ fn metrics_that_the_guide_names_are_published() {
     }
 }
 
+/// On a real clock, time goes on between two lines of a snippet.
+#[test]
+fn a_time_left_is_compared_only_where_time_stands_still() {
+    let mut seen = 0;
+    for (page, text) in pages() {
+        for rest in text.split("```rust").skip(1) {
+            let snippet = rest.split("```").next().unwrap_or_default();
+            let times = ["retry_after", "time_left_ms"];
+            let is_time = |line: &str| times.iter().any(|time| line.contains(time));
+            if snippet.lines().any(|line| line.contains("assert_eq!") && is_time(line)) {
+                seen += 1;
+                let stands = snippet.contains("ManualClock") || snippet.contains("start_paused");
+                assert!(stands, "{page} compares a time left of a real clock:{snippet}");
+            }
+        }
+    }
+    assert!(seen > 3, "{seen} snippets");
+}
+
 #[test]
 fn every_page_is_in_the_contents() {
     let contents = read("std-adapter/guide/src/SUMMARY.md");
