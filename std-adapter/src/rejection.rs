@@ -19,9 +19,12 @@ use crate::identity::Identity;
 /// `grpc-retry-pushback-ms`.
 ///
 /// ```
-/// use nanobreaker::{CallError, CallExt, SharedBreaker};
+/// use nanobreaker::{CallError, CallExt, ManualClock, SharedBreaker};
 ///
-/// let payments = SharedBreaker::builder().name("payments").build()?;
+/// # let clock = ManualClock::new(0); // stands still, so that the wait below is exact
+/// let payments = SharedBreaker::builder().name("payments")
+/// #   .clock(clock)
+///     .build()?;
 /// payments.trip();
 /// let Err(CallError::Rejected(rejection)) = payments.call(|| Ok::<_, std::io::Error>(())) else {
 ///     unreachable!("it is open");

@@ -11,7 +11,7 @@ use tower::load_shed::LoadShed;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Layer, Service, ServiceBuilder, ServiceExt, service_fn};
 
-use super::{breaker, phase};
+use super::{breaker, builder, phase};
 
 type Answer = Result<u32, BoxError>;
 
@@ -122,15 +122,15 @@ async fn a_boxed_layer_fails_with_boxes_and_its_services_have_a_short_type() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rejection_says_its_breakers_name_for_as_long_as_there_is_that_breaker() {
-    let breaker = SharedBreaker::builder().name("stock").build().unwrap();
+    let breaker = builder().name("stock").build().unwrap();
     breaker.trip();
     let service =
         BreakerLayer::new(breaker.reference()).layer(service_fn(|()| ready(Ok::<_, Infallible>(()))));
     let error = service.oneshot(()).await.unwrap_err();
     let rejection = error.rejected().unwrap().clone();
-    assert_eq!(rejection.to_string(), "the breaker stock is open; retry after 500 ms");
+    assert_eq!(rejection.to_string(), "the breaker stock is open; retry after 10000 ms");
     drop(breaker);
     let _other = SharedBreaker::builder().name("another in its place").build().unwrap();
     assert_eq!(rejection.name(), None);
-    assert_eq!(rejection.retry_after(), Some(Duration::from_millis(500)));
+    assert_eq!(rejection.retry_after(), Some(Duration::from_secs(10)));
 }

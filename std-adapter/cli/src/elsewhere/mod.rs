@@ -30,7 +30,7 @@ pub(crate) enum Library {
     Hystrix,
 }
 
-/// PartialSettings in another library's words.
+/// Settings in another library's words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Elsewhere {
     pub(crate) settings: String,

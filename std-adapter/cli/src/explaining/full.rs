@@ -1,4 +1,4 @@
-//! PartialSettings with nothing left out.
+//! Settings with nothing left out.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub(crate) enum Over {
     Time { span: Duration, buckets: u32 },
 }
 
-/// PartialSettings with nothing left out.
+/// Settings with nothing left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Full {
     pub(crate) failed: Judges,

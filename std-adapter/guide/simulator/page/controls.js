@@ -3,7 +3,6 @@
 
 const Controls = (() => {
   const { word } = Words;
-  const STEPS = 1000;
 
   /** How a unit is shown: its name, and how many of the simulator's units one shown unit is. */
   const UNITS = {
@@ -18,55 +17,44 @@ const Controls = (() => {
   /** A key that has another meaning elsewhere on the page. */
   const labelOf = key => word(key === "broken" ? "broken_rate" : key);
 
-  /** Wide ranges move by factors, so that small values can be reached, too. */
-  const isWide = ({ least, most }) => most / Math.max(least, 1) > 200;
-
-  function toPosition(range, value) {
-    const { least, most } = range;
-    if (!isWide(range)) return (value - least) / (most - least) * STEPS;
-    const low = Math.max(least, 1);
-    return value < low ? 0 : 1 + Math.log(value / low) / Math.log(most / low) * (STEPS - 1);
-  }
-
-  function toValue(range, position) {
-    const { least, most } = range;
-    if (!isWide(range)) return Math.round(least + position / STEPS * (most - least));
-    if (position === 0) return least;
-    const low = Math.max(least, 1);
-    const value = low * (most / low) ** ((position - 1) / (STEPS - 1));
-    // Two digits are as fine as a slider can be moved.
-    return Math.min(most, Math.max(least, Number(Number(value).toPrecision(2))));
+  /** Where a slider can stand: at numbers of two digits, so that each press of a key is another one. */
+  function places({ least, most }) {
+    const values = [];
+    for (let value = least; value < most;) {
+      values.push(value);
+      const step = 10 ** Math.max(String(value).length - 2, 0);
+      value = (Math.floor(value / step) + 1) * step;
+    }
+    return [...values, most];
   }
 
   let numberOfSliders = 0;
 
   /** A slider with a field for the exact value; `change` is told the simulator's number. */
-  function slider(key, unit, change) {
+  function slider(key, unit, range, change) {
     const box = document.createElement("div"), id = `slider-${numberOfSliders += 1}`;
-    const [unitWord, size] = UNITS[unit];
+    const [unitWord, size] = UNITS[unit], values = places(range);
     box.className = "slider";
     box.dataset.key = key;
     const label = Object.assign(document.createElement("label"), { htmlFor: id, textContent: labelOf(key) });
-    const range = Object.assign(document.createElement("input"), { type: "range", min: 0, max: STEPS, step: 1 });
+    const handle = Object.assign(document.createElement("input"), { type: "range", min: 0, max: values.length - 1, step: 1 });
     const field = Object.assign(document.createElement("input"), { type: "number", id, step: "any" });
-    range.setAttribute("aria-label", labelOf(key));
+    handle.setAttribute("aria-label", labelOf(key));
     const name = Object.assign(document.createElement("span"), { className: "unit", textContent: word(unitWord) });
-    let limits = { least: 0, most: 1 };
-    range.addEventListener("input", () => {
-      const value = toValue(limits, Number(range.value));
+    handle.addEventListener("input", () => {
+      const value = values[handle.value];
       field.value = value / size;
       change(value);
     });
     // Rounded, since 0.1 % times 10,000 is not quite a whole number.
     field.addEventListener("change", () => change(Math.round(Number(field.value) * size * 1e6) / 1e6));
-    box.append(label, range, field, name);
+    box.append(label, handle, field, name);
     return {
       box,
-      show(now) {
-        limits = now;
-        field.value = now.value / size;
-        if (document.activeElement !== range) range.value = toPosition(now, now.value);
-        range.setAttribute("aria-valuetext", `${now.value / size} ${word(unitWord)}`);
+      show({ value }) {
+        field.value = value / size;
+        if (document.activeElement !== handle) handle.value = values.findLastIndex(place => place <= value);
+        handle.setAttribute("aria-valuetext", `${value / size} ${word(unitWord)}`);
       },
     };
   }
@@ -92,7 +80,7 @@ const Controls = (() => {
       for (const now of list) {
         if (!shown.has(now.name)) {
           const change = value => ask({ number: { name: now.name, value } });
-          const made = slider(now.name, UNIT_OF_NUMBER[now.name], change);
+          const made = slider(now.name, UNIT_OF_NUMBER[now.name], now, change);
           const place = OUTAGE_NUMBERS.includes(now.name) ? "outage-numbers" : "traffic";
           document.getElementById(place).append(made.box);
           shown.set(now.name, made);
@@ -135,9 +123,9 @@ const Controls = (() => {
       if (text.value !== now.toml) text.value = now.toml;
       const keys = now.sliders.map(one => one.key);
       if (keys.join() !== [...shown.keys()].join()) {
-        shown = new Map(now.sliders.map(({ key, unit }) => {
-          const change = value => tell({ slide: { lane, key, value } });
-          return [key, unit === "switch" ? checkbox(key, change) : slider(key, unit, change)];
+        shown = new Map(now.sliders.map(one => {
+          const { key, unit } = one, change = value => tell({ slide: { lane, key, value } });
+          return [key, unit === "switch" ? checkbox(key, change) : slider(key, unit, one, change)];
         }));
         place.replaceChildren(...[...shown.values()].map(made => made.box));
       }

@@ -6,7 +6,7 @@
   const element = id => document.getElementById(id);
   Words.apply();
   element("language").textContent = word("otherLanguage");
-  element("language").addEventListener("click", Words.turn);
+  element("language").addEventListener("click", () => Words.turn(scene ? address() : location.href));
   element("message").textContent = word("working");
 
   let engine;
@@ -238,6 +238,7 @@
     if (!refused) return;
     // The link stays in the address; what is wrong with it stands above the first preset.
     if (!scene) begin(engine({ load: { link: `preset=${presets[0]}` } }).scene);
+    clearTimeout(keeping);
     Refusals.show(element("refusal"), refused);
   }
   window.addEventListener("hashchange", () => { if (location.hash.slice(1) !== scene.link) load(); });

@@ -55,7 +55,7 @@ const WORDS = {
     speed: "السرعة", fast: "بأقصى سرعة", copy: "نسخ الرابط", copied: "نُسخ الرابط.",
     saveLog: "حفظ السجل", saveToml: "حفظ في ملف", saved: "حُفظ باسم {file}.",
     stage: "ما الذي يحدث", drawHint: "ارسم العطل في الصورة العليا بالفأرة أو بالإصبع. وبلوحة المفاتيح: السهمان الأيمن والأيسر يختاران اللحظة، والأعلى والأسفل نسبة النداءات الفاشلة.",
-    outageLabel: "نسبة النداءات الفاشلة عبر الزمن", laneLabel: "القاطع {lane}: {phase}. ناجح {good}، فاشل {bad}، مُتجنَّب {saved}، ضائع {lost}.",
+    outageLabel: "نسبة النداءات الفاشلة عبر الزمن", laneLabel: "القاطع {lane}: {phase}. نجح {good}، وفشل {bad}، ومُنع {saved}، وضاع {lost}.",
     atMoment: "{share} % عند {time}",
     figures: "الحصيلة", tripsTitle: "لماذا فتح", controls: "الإعدادات",
     traffic: "حركة النداءات", outageTitle: "العطل", outageKind: "النوع", failsHow: "النداءات الفاشلة", breaker: "القاطع {lane}",
@@ -73,18 +73,18 @@ const WORDS = {
     background_ppm: "تفشل في يوم جيد", burst_every_s: "دفعة إخفاقات كل (0: أبدًا)", burst_size: "نداءات الدفعة",
     outage_from_s: "يبدأ عند", outage_for_s: "يدوم", share_percent: "النسبة الفاشلة (نصف ميت)", period_ms: "الدورة (متقلّب)",
     threshold: "العتبة threshold", within: "خلال within", size: "الحجم size", span: "المدى span", buckets: "الأقسام buckets", failure_rate: "نسبة الإخفاق failure_rate", slow_rate: "نسبة البطء slow_rate (0: معطّل)",
-    min_calls: "أقل عدد min_calls", normal: "الطبيعي normal", broken_rate: "المعطوب broken", calls_per_false_trip: "نداءات بين فتحتين خاطئتين calls_per_false_trip", sustained_for: "دوام الدليل sustained_for",
+    min_calls: "أقل عدد min_calls", normal: "المعتاد normal", broken_rate: "المعطوب broken", calls_per_false_trip: "نداءات بين فتحتين خاطئتين calls_per_false_trip", sustained_for: "دوام الدليل sustained_for",
     open_for: "مدة الفتح open_for", max_open: "أقصى فتح max_open", relapse_within: "مدة الانتكاس relapse_within", max_probes: "الاستطلاعات معًا max_probes", probe_successes: "نجاحات تُغلقه probe_successes",
     probe_failures: "إخفاقات تفتحه ثانيةً probe_failures", probe_lease: "مهلة الاستطلاع probe_lease", ramp: "التدرّج ramp", jitter_permille: "التشتيت jitter_permille", latch: "القفل latch",
     slow_after: "بطيء بعد slow_after (0: معطّل)", hung_after: "معلّق بعد hung_after (0: معطّل)",
-    ms: "مث", s: "ث", percent: "%", permille: "‰", count: "", switch: "", perSecond: "/ث",
-    figLost: "نداءات جيدة ضاعت", figSaved: "نداءات محكوم عليها تُجنِّبت", figBad: "نداءات محكوم عليها مرّت", figToTrip: "الزمن حتى الفتح",
+    ms: "ملي ث", s: "ث", percent: "%", permille: "‰", count: "", switch: "", perSecond: "/ث",
+    figLost: "نداءات جيدة ضاعت", figSaved: "نداءات محكوم عليها بالفشل مُنعت", figBad: "نداءات محكوم عليها بالفشل مرّت", figToTrip: "الزمن حتى الفتح",
     figToClose: "الزمن حتى الإغلاق بعد العطل", figTrips: "مرات الفتح", figFalse: "منها والخدمة سليمة",
-    figReopened: "فتح ثانيةً قبل أن يُغلق", figNotClosed: "زمن غير مغلق", figWaited: "انتظر المنادون إخفاقًا",
+    figReopened: "فتح ثانيةً قبل أن يُغلق", figNotClosed: "المدة التي لم يكن فيها مغلقًا", figWaited: "انتظار المنادين لما فشل",
     figUnderWay: "أكثر النداءات الجارية معًا", figCalls: "النداءات", never: "–",
-    tripAt: "عند", tripWhy: "ما رآه القاطع", tripClosed: "أُغلق بعد", tripReopened: "فتح ثانيةً", tripSaved: "تُجنِّب", tripLost: "ضاع",
+    tripAt: "عند", tripWhy: "ما رآه القاطع", tripClosed: "أُغلق بعد", tripReopened: "فتح ثانيةً", tripSaved: "مُنع", tripLost: "ضاع",
     evidence: "فشل {bad} من {calls} نداء خلال {over}", evidenceSlow: "أبطأ {bad} من {calls} نداء خلال {over}",
-    whileWell: "والخدمة سليمة", noTrips: "لم يفتح.", moreTrips: "و{count} غيرها.", notYet: "ليس بعد",
+    whileWell: "والخدمة سليمة", noTrips: "لم يفتح.", moreTrips: "و{count} غيرها.", notYet: "لم يُغلق بعد",
     article: "عطل المقالة", count_at_high_rate: "عددٌ عند ألف نداء في الثانية", rate_of_few: "نسبة من نداءات قليلة جدًا",
     blind_to_brownout: "خمسون بالمئة لا ترى العطل الجزئي", open_too_long: "مفتوح أطول من اللازم", open_shorter_than_timeout: "مدة فتح أقصر من المهلة",
     one_probe: "استطلاع واحد يُغلقه", bursts: "دفعات إخفاق في يوم جيد", no_backoff: "بلا تراجع أمام خدمة متقلّبة", latched: "قفلٌ بعد ثانيتين",
@@ -99,7 +99,8 @@ const Words = (() => {
 
   /** The text under a key, with what stands in braces filled in. */
   function word(key, parts = {}) {
-    const text = WORDS[language][key] ?? key;
+    // A link may name anything, also what every object has: `constructor`.
+    const text = Object.hasOwn(WORDS[language], key) ? WORDS[language][key] : key;
     return text.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
   }
 
@@ -123,9 +124,10 @@ const Words = (() => {
     }
   }
 
-  function turn() {
+  /** Opens that address in the other language. */
+  function turn(href) {
     language = language === "ar" ? "en" : "ar";
-    const address = new URL(location.href);
+    const address = new URL(href);
     if (language === "ar") address.searchParams.set("lang", "ar"); else address.searchParams.delete("lang");
     location.href = address.href;
   }

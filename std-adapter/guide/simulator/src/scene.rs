@@ -216,7 +216,8 @@ impl Scene {
         }
         form.append_pair("outage", self.outage.name());
         form.append_pair("fails", self.fails.name());
-        if self.outage == OutageKind::Drawn {
+        // Also where another kind was chosen afterwards: what was drawn can be chosen again.
+        if self.drawn != Drawn::default() {
             form.append_pair("drawn", &self.drawn.text());
         }
         for (lane, setup) in LANES.iter().zip(&self.setups) {

@@ -1,9 +1,13 @@
 //! One breaker's settings: as they are written, and as the breaker takes them.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 
 use nanobreaker_core::Settings;
 use nanobreaker_settings::PartialSettings;
+
+/// The longest text, in bytes: a link keeps both breakers', and browsers keep no link of megabytes.
+const LONGEST_TEXT: usize = 16_384;
 
 /// The settings of one breaker, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +33,10 @@ impl Setup {
     ///
     /// What is wrong with it, in the words of its parser or of the settings.
     pub fn from_toml(text: &str) -> Result<Self, String> {
+        let length = text.len();
+        if length > LONGEST_TEXT {
+            return Err(format!("the text has {length} bytes, but must have at most {LONGEST_TEXT}"));
+        }
         let partial = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_string())?;
         Self::checked(text.to_string(), partial)
     }

@@ -42,6 +42,15 @@ fn a_link_keeps_the_whole_scene() {
 }
 
 #[test]
+fn a_link_keeps_what_was_drawn_though_another_kind_was_chosen_afterwards() {
+    let mut desk = Desk::new().unwrap();
+    let drawn = ask(&mut desk, json!({"draw": {"from": [500, 1000], "to": [600, 1000]}}));
+    let other = ask(&mut desk, json!({"outage": {"name": "half"}}));
+    ask(&mut desk, json!({"load": {"link": other["scene"]["link"]}}));
+    assert_eq!(ask(&mut desk, json!({"outage": {"name": "drawn"}})), drawn);
+}
+
+#[test]
 fn what_a_link_names_goes_before_its_preset() {
     let scene = Scene::from_link("#preset=article&rate=7&a=open_for%20%3D%20%221s%22").unwrap();
     assert_eq!(scene.numbers.rate, 7);
@@ -65,6 +74,8 @@ fn a_link_that_cannot_be_is_refused_by_name() {
         ("rate=100000&timeout_ms=30000", "timeout_ms", "at most 20000"),
         ("a=open_for+%3D+%2210%22", "a", "10"),
         ("b=max_probes+%3D+100", "b", "max_probes is 100, but must be from 1 to 63"),
+        (&alloc::format!("a={}", "%0A".repeat(16_385)), "a", "16385 bytes, but must have at most 16384"),
+        (&alloc::format!("b=x%3D{}", "[".repeat(16_000)), "b", "recursion"),
     ] {
         let refusal = Scene::from_link(link).unwrap_err();
         assert_eq!(refusal.field, field, "{link}: {refusal}");
