@@ -237,9 +237,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         now: Option<&Now>,
         config: &Config,
     ) -> Result<(), State> {
-        // Release: a move that flips the cell publishes the cell; all others need none. They are exchanges,
-        // too, so that who sees the bit later sees the cell. Relaxed: what is refused is looked at again.
-        self.state.exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).map_err(State)?;
+        // A move that flips the cell publishes the cell. All others are exchanges, too, so that who sees the bit
+        // later sees the cell.
+        self.state.exchange(from.0, to.0).map_err(State)?;
         if let Some(now) = now.filter(|_| !to.needs_no_anchor()) {
             self.anchor(to, now, span_of(to, config));
         }

@@ -78,10 +78,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if before == anchor {
             return time;
         }
-        // Relaxed: see `now_and_ms`. A loop, since it may be refused without cause.
+        // A loop, since it may be refused without cause.
         loop {
-            let (stored, refused) = (Ordering::Relaxed, Ordering::Relaxed);
-            match self.anchor.exchange(before.0, anchor.0, stored, refused) {
+            match self.anchor.exchange(before.0, anchor.0) {
                 Ok(()) => now.anchor.set(anchor),
                 Err(there) if there == before.0 => continue,
                 Err(_) => {}

@@ -23,7 +23,7 @@
 
 use super::tag::{CONTENT_BITS, tagged};
 use super::{Code, Field, State};
-use crate::sync::{Raw, Signed};
+use crate::sync::Raw;
 
 /// Bits that both words hold.
 const SHARED: u32 = 2;
@@ -74,9 +74,10 @@ const fn phase_of(state: State) -> Raw {
 
 /// Of all times that are `time` but for this many bits `above` it the one that is nearest to `now`.
 const fn nearest_to(now: Raw, time: Raw, above: u32) -> Raw {
-    // The lower bits of what lies between, and above them what makes it negative where the time has passed.
-    let ahead = (time.wrapping_sub(now) << above) as Signed >> above;
-    now.wrapping_add(ahead as Raw)
+    let range = Raw::MAX >> above;
+    // The first of those that count as near: a half of their range before now.
+    let first = now.wrapping_sub(range / 2 + 1);
+    first.wrapping_add(time.wrapping_sub(first) & range)
 }
 
 #[cfg(test)]

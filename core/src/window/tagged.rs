@@ -40,7 +40,7 @@ pub(super) fn change<A>(word: &Word, mut decide: impl FnMut(Raw) -> Result<(Raw,
             Ok(change) => change,
             Err(answer) => return answer,
         };
-        match word.exchange(seen, new, Ordering::Release, Ordering::Acquire) {
+        match word.exchange(seen, new) {
             Ok(()) => return answer,
             Err(now) => seen = now,
         }
