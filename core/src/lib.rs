@@ -81,7 +81,6 @@ extern crate alloc;
 
 mod breaker;
 mod clock;
-mod name;
 pub mod observer;
 mod outcome;
 mod permit;
@@ -92,22 +91,20 @@ mod settings;
 mod snapshot;
 mod state;
 mod sync;
-mod token;
 pub mod window;
 
 pub use breaker::{Breaker, Calm};
 pub use clock::{Clock, ManualClock};
-pub use observer::{Cause, Observer, Transition};
+pub use observer::{Observer, Transition};
 pub use outcome::{Outcome, Recorded};
-pub use permit::Permit;
-pub use phase::Phase;
+pub use permit::{Permit, Token};
+pub use phase::{Cause, Phase};
 pub use rejected::Rejected;
 pub use saved::RestoreError;
 pub use settings::{
     AdjustError, Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, WindowSettings,
 };
 pub use snapshot::Snapshot;
-pub use token::Token;
 pub use window::{Evidence, Measured};
 
 #[cfg(doctest)]

@@ -28,6 +28,15 @@ const MAX_LEFT_MS: u32 = 2 * MAX_SPAN_MS + 8 * ADVICE_MARGIN_MS;
 
 const CURRENT_VERSION: u8 = 2;
 
+/// The phases that each number stands for; the first is what comes back. A probe that was out is lost, so
+/// half-open becomes an open time that is over. A ramp that was begun is not begun again.
+const KEPT: [[Phase; 2]; 4] = [
+    [Phase::Closed, Phase::Recovering],
+    [Phase::Open, Phase::HalfOpen],
+    [Phase::Isolated, Phase::Isolated],
+    [Phase::Disabled, Phase::Disabled],
+];
+
 /// What is worth keeping over a reset: generations, probes and the window are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Saved {
@@ -72,58 +81,37 @@ impl fmt::Display for RestoreError {
 impl core::error::Error for RestoreError {}
 
 impl Saved {
-    /// A probe that was out is lost, so half-open becomes an open time that is over; a ramp that was begun
-    /// is not begun again.
-    pub(crate) const fn to_integer(self) -> u64 {
-        let phase = match self.phase {
-            Phase::Closed | Phase::Recovering => 0,
-            Phase::Open | Phase::HalfOpen => 1,
-            Phase::Isolated => 2,
-            Phase::Disabled => 3,
-        };
-        let fields = phase
-            | (self.in_shadow as u64) << SHADOW
-            | (self.streak as u64) << STREAK
-            | (self.left_ms as u64) << LEFT
-            | (CURRENT_VERSION as u64) << VERSION;
-        fields | check_of(fields) << CHECK
+    pub(crate) fn to_integer(self) -> u64 {
+        let number = KEPT.iter().take_while(|phases| !phases.contains(&self.phase)).count() as u64;
+        let low = number | u64::from(self.in_shadow) << SHADOW | u64::from(self.streak) << STREAK;
+        with_check(low | u64::from(self.left_ms) << LEFT | u64::from(CURRENT_VERSION) << VERSION)
     }
 
-    pub(crate) const fn from_integer(saved: u64) -> Result<Self, RestoreError> {
-        let damaged = Err(RestoreError::Damaged { saved });
-        if saved >> CHECK != check_of(saved & ((1 << CHECK) - 1)) {
-            return damaged;
+    pub(crate) fn from_integer(saved: u64) -> Result<Self, RestoreError> {
+        let damaged = RestoreError::Damaged { saved };
+        if with_check(saved & ((1 << CHECK) - 1)) != saved {
+            return Err(damaged);
         }
         let found = (saved >> VERSION) as u8 & 0xF;
         if found != CURRENT_VERSION {
             return Err(RestoreError::Version { found, known: CURRENT_VERSION });
         }
-        let phase = match saved & 0x7 {
-            0 => Phase::Closed,
-            1 => Phase::Open,
-            2 => Phase::Isolated,
-            3 => Phase::Disabled,
-            _ => return damaged,
-        };
         let left_ms = (saved >> LEFT) as u32 & 0xFFF_FFFF;
-        if left_ms > MAX_LEFT_MS {
-            return damaged;
-        }
-        let streak = (saved >> STREAK) as u8 & 0xF;
-        Ok(Self { phase, in_shadow: saved >> SHADOW & 1 != 0, streak, left_ms })
+        let phases = KEPT.get(saved as usize & 0x7).filter(|_| left_ms <= MAX_LEFT_MS);
+        let [phase, _] = *phases.ok_or(damaged)?;
+        let (in_shadow, streak) = (saved >> SHADOW & 1 != 0, (saved >> STREAK) as u8 & 0xF);
+        Ok(Self { phase, in_shadow, streak, left_ms })
     }
 }
 
-/// 24 bits of FNV-1a (Fowler, Noll, Vo, public domain) over the five bytes of the fields. Never what
-/// memory full of zeroes or ones holds.
-const fn check_of(fields: u64) -> u64 {
+/// The fields with their check: 24 bits of FNV-1a (Fowler, Noll, Vo, public domain) over their five bytes.
+/// Never what memory full of zeroes or ones holds.
+fn with_check(fields: u64) -> u64 {
     let mut hash: u32 = 0x811C_9DC5;
-    let mut rest = fields;
-    while rest != 0 {
-        hash = (hash ^ (rest as u32 & 0xFF)).wrapping_mul(0x0100_0193);
-        rest >>= 8;
+    for byte in fields.to_le_bytes().into_iter().take(5) {
+        hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     }
-    (hash >> 8) as u64
+    fields | u64::from(hash >> 8) << CHECK
 }
 
 #[cfg(test)]
@@ -145,6 +133,14 @@ mod tests {
     }
 
     #[test]
+    fn what_other_firmware_of_this_layout_saved_is_known() {
+        let saved = Saved { phase: Phase::Open, in_shadow: true, streak: 3, left_ms: 5_000 };
+        assert_eq!(saved.to_integer(), 0x598C_5D20_0013_8839);
+        let probing = Saved { phase: Phase::HalfOpen, ..saved };
+        assert_eq!(Saved::from_integer(probing.to_integer()), Ok(saved));
+    }
+
+    #[test]
     fn any_flipped_bit_is_noticed() {
         for phase in all_phases() {
             let saved = Saved { phase, in_shadow: false, streak: 3, left_ms: 5_000 }.to_integer();
@@ -160,10 +156,6 @@ mod tests {
         for saved in [0, u64::MAX, 0xAAAA_AAAA_AAAA_AAAA, 0xDEAD_BEEF_DEAD_BEEF] {
             assert!(matches!(Saved::from_integer(saved), Err(RestoreError::Damaged { .. })));
         }
-    }
-
-    fn with_check(fields: u64) -> u64 {
-        fields | check_of(fields) << CHECK
     }
 
     #[test]

@@ -5,9 +5,9 @@ use core::borrow::Borrow;
 use crate::breaker::insist;
 use crate::breaker::opening::part_of;
 use crate::breaker::timing::begun;
+use crate::permit::Kind;
 use crate::state::{Left, State};
 use crate::sync::{Ordering, WIDE};
-use crate::token::Kind;
 use crate::window::Window;
 use crate::{Breaker, Cause, Clock, Config, Observer, Permit, Phase, Rejected, Token};
 

@@ -4,8 +4,8 @@ use core::borrow::Borrow;
 
 use crate::breaker::insist;
 use crate::breaker::timing::begun;
+use crate::permit::Kind;
 use crate::state::{Round, State};
-use crate::token::Kind;
 use crate::window::{Verdict, Window};
 use crate::{Breaker, Cause, Clock, Observer, Outcome, Phase, Recorded, Token};
 

@@ -4,7 +4,7 @@ use crate::breaker::timing::{Now, begun, lasting};
 use crate::saved::Saved;
 use crate::state::{Code, State};
 use crate::window::Window;
-use crate::{Breaker, Cause, Clock, Config, Observer, Phase, RestoreError};
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase, RestoreError, Snapshot};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// The state as a plain integer, to be kept over a reset of the chip (in retained memory, in
@@ -25,13 +25,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// # Ok::<(), nanobreaker_core::RestoreError>(())
     /// ```
     pub fn save(&self) -> u64 {
-        let snapshot = self.snapshot();
-        let left_ms = match snapshot.phase {
-            Phase::Open => snapshot.time_left_ms.unwrap_or(0),
-            _ => 0,
-        };
-        Saved { phase: snapshot.phase, in_shadow: snapshot.in_shadow, streak: snapshot.streak, left_ms }
-            .to_integer()
+        let Snapshot { phase, in_shadow, streak, time_left_ms, .. } = self.snapshot();
+        let left_ms = time_left_ms.filter(|_| phase == Phase::Open).unwrap_or(0);
+        Saved { phase, in_shadow, streak, left_ms }.to_integer()
     }
 
     /// Puts the breaker into a state that [`save`](Self::save) returned `slept_ms` milliseconds ago, in
