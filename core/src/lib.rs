@@ -86,21 +86,19 @@ mod outcome;
 mod permit;
 mod phase;
 mod rejected;
-mod saved;
 mod settings;
 mod snapshot;
 mod state;
 mod sync;
 pub mod window;
 
-pub use breaker::{Breaker, Calm};
+pub use breaker::{Breaker, Calm, RestoreError};
 pub use clock::{Clock, ManualClock};
 pub use observer::{Observer, Transition};
 pub use outcome::{Outcome, Recorded};
 pub use permit::{Permit, Token};
 pub use phase::{Cause, Phase};
 pub use rejected::Rejected;
-pub use saved::RestoreError;
 pub use settings::{
     AdjustError, Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, WindowSettings,
 };

@@ -22,6 +22,7 @@ mod saving;
 mod timing;
 
 pub use recording::Calm;
+pub use saving::RestoreError;
 
 use timing::{Now, span_of};
 
