@@ -1,5 +1,7 @@
 //! Where a breaker gets the time from.
 
+use core::ops::Deref;
+
 use crate::sync::{Ordering, Unmodelled32};
 
 /// Milliseconds since an arbitrary start.
@@ -31,16 +33,8 @@ pub trait Clock {
     fn now_ms(&self) -> u64;
 }
 
-impl<C: Clock + ?Sized> Clock for &C {
-    #[inline]
-    fn now_ms(&self) -> u64 {
-        (**self).now_ms()
-    }
-}
-
-/// A clock that several breakers share.
-#[cfg(feature = "alloc")]
-impl<C: Clock + ?Sized> Clock for alloc::sync::Arc<C> {
+/// A clock that several breakers share: by reference, by `Arc`, by any pointer.
+impl<P: Deref<Target: Clock>> Clock for P {
     #[inline]
     fn now_ms(&self) -> u64 {
         (**self).now_ms()

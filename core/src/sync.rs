@@ -38,10 +38,8 @@ pub(crate) use atomics::fence;
 portable_atomic::cfg_no_atomic_cas! {
     compile_error!(
         "nanobreaker-core needs compare-and-swap, which this chip lacks: let the binary depend on \
-         portable-atomic with its feature `critical-section` (and provide a critical section, for \
-         instance cortex-m's `critical-section-single-core`, or on the two cores of an RP2040 \
-         rp2040-hal's `critical-section-impl`), or, on a single core where masking interrupts is \
-         allowed, with `unsafe-assume-single-core`. On an ESP32-C2 or C3 esp-hal selects one of them"
+         portable-atomic with its feature `critical-section` or, on a single core where masking interrupts \
+         is allowed, `unsafe-assume-single-core`. The crate's documentation says what else each chip needs"
     );
 }
 
