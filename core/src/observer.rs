@@ -72,16 +72,12 @@ pub trait Observer {
 
     /// A call was rejected. Does nothing unless implemented, and then costs nothing.
     #[inline]
-    fn rejected(&self, rejected: &Rejected) {
-        let _ = rejected;
-    }
+    fn rejected(&self, _rejected: &Rejected) {}
 
     /// A call that was admitted with `token` has ended. Does nothing unless implemented, and then
     /// costs nothing: it is told of every call, so keep it short.
     #[inline]
-    fn recorded(&self, token: Token, outcome: Outcome, recorded: Recorded) {
-        let _ = (token, outcome, recorded);
-    }
+    fn recorded(&self, _token: Token, _outcome: Outcome, _recorded: Recorded) {}
 }
 
 impl Observer for () {

@@ -56,20 +56,17 @@ impl Token {
     }
 
     /// Whether this call is a probe of a half-open breaker.
-    #[inline]
     pub const fn is_probe(self) -> bool {
         matches!(self.kind(), Kind::Probe)
     }
 
     /// The token as an integer, for code that can hold nothing else.
-    #[inline]
     pub const fn to_bits(self) -> u32 {
         self.0
     }
 
     /// The token that [`to_bits`](Self::to_bits) made. Any other integer makes a token whose outcome
     /// is stale or not counted, or counts for a call that nobody made.
-    #[inline]
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
@@ -121,25 +118,21 @@ impl<'a, W: Window, C: Clock, O: Observer> Permit<'a, W, C, O> {
     }
 
     /// The call succeeded, but took too long.
-    #[inline]
     pub fn slow(self) {
         self.record(Outcome::Slow);
     }
 
     /// The call failed.
-    #[inline]
     pub fn failure(self) {
         self.record(Outcome::Failure);
     }
 
     /// The call ended in a way that says nothing about the dependency's health.
-    #[inline]
     pub fn ignore(self) {
         self.record(Outcome::Ignored);
     }
 
     /// The call failed, and took too long as well.
-    #[inline]
     pub fn slow_failure(self) {
         self.record(Outcome::SlowFailure);
     }

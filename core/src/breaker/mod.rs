@@ -131,7 +131,6 @@ impl<W: Window, C, O> Breaker<W, C, O> {
     ///
     /// An open breaker whose time is over is still open until the next call;
     /// [`snapshot`](Self::snapshot) tells.
-    #[inline]
     pub fn phase(&self) -> Phase {
         self.load().phase()
     }
@@ -246,7 +245,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             self.window.sweep(&call);
             sweep(slice::from_ref(&self.anchor), &call);
         }
-        if let Some(cause) = cause {
+        if let Some(cause) = cause.filter(|_| O::LISTENS) {
             self.tell(from, to, cause, config);
         }
         Ok(())
@@ -254,9 +253,6 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[cold]
     fn tell(&self, from: State, to: State, cause: Cause, config: &Config) {
-        if !O::LISTENS {
-            return;
-        }
         let (now, at_ms) = self.now_and_ms();
         let open_for_ms = if to.phase() == Phase::Open { self.left_ms(to, &now, config) } else { 0 };
         self.observer.transition(&Transition {

@@ -11,19 +11,23 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// time less jitter, or held by the latch.
     pub(super) fn tripped(&self, state: State, now: &Now, config: &Config) -> State {
         if config.latch() {
-            return state.isolated();
+            return state.entered(Code::ISOLATED);
         }
-        let open = self.opened(state, Code::Open, now, config);
+        let open = self.opened(state, Code::OPEN, now, config);
         match config.jitter() {
             0 => begun(open, now, config),
             most => lasting(open, self.jittered(span_of(open, config).ms(), most, now), now, config),
         }
     }
 
-    /// What `state` becomes when it trips and opens, as `code` says.
+    /// What `state` becomes when it opens, as `code` says. Advice leaves the streak alone.
     pub(super) fn opened(&self, state: State, code: Code, now: &Now, config: &Config) -> State {
-        let streak = if self.relapses(state, now, config) { state.streak() + 1 } else { 0 };
-        state.with_streak(streak).opened(code)
+        let streak = match code {
+            Code::OPEN_ADVISED => state.streak(),
+            _ if self.relapses(state, now, config) => state.streak() + 1,
+            _ => 0,
+        };
+        state.with_streak(streak).entered(code)
     }
 
     /// Whether the dependency did not stay healthy since it was open last, if it ever was.

@@ -5,7 +5,7 @@ use core::borrow::Borrow;
 use crate::breaker::insist;
 use crate::breaker::timing::begun;
 use crate::permit::Kind;
-use crate::state::{Round, State};
+use crate::state::{Code, Round, State};
 use crate::window::{Verdict, Window};
 use crate::{Breaker, Cause, Clock, Observer, Outcome, Phase, Recorded, Token};
 
@@ -166,7 +166,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             }
             Round::GoesOn(next) => (begun(next, now, config), None),
             Round::Succeeded => {
-                let well = if config.ramp_ms() > 0 { state.recovering() } else { state.closed() };
+                let well =
+                    if config.ramp_ms() > 0 { state.in_phase(Code::RECOVERING) } else { state.closed() };
                 (begun(well, now, config), Some(Cause::ProbesSucceeded))
             }
             Round::Failed => (self.tripped(state, now, config), Some(Cause::ProbesFailed)),

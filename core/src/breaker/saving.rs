@@ -73,9 +73,7 @@ impl fmt::Display for RestoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Damaged { saved } => write!(f, "{saved:#x} is no saved state: its check differs"),
-            Self::Version { found, known } => {
-                write!(f, "the saved state has version {found}, but must have version {known}")
-            }
+            Self::Version { found, known } => write!(f, "the saved version is {found}, but must be {known}"),
         }
     }
 }
@@ -162,17 +160,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
 fn restored(state: State, saved: Saved, slept_ms: u32, now: &Now, config: &Config) -> State {
     let state = state.in_shadow(saved.in_shadow).with_streak(saved.streak);
+    let left_ms = saved.left_ms.saturating_sub(slept_ms).min(config.max_open_ms());
     match saved.phase {
-        Phase::Closed | Phase::Recovering => {
-            let closed = state.reset().with_streak(saved.streak);
-            if saved.streak == 0 { closed } else { begun(closed.closed(), now, config) }
-        }
-        Phase::Open | Phase::HalfOpen => {
-            let left_ms = saved.left_ms.saturating_sub(slept_ms).min(config.max_open_ms());
-            lasting(state.opened(Code::OpenAsked), left_ms, now, config)
-        }
-        Phase::Isolated => state.isolated(),
-        Phase::Disabled => state.disabled(),
+        Phase::Isolated => state.entered(Code::ISOLATED),
+        Phase::Disabled => state.entered(Code::DISABLED),
+        Phase::Open | Phase::HalfOpen => lasting(state.entered(Code::OPEN_ASKED), left_ms, now, config),
+        _ if saved.streak > 0 => begun(state.entered(Code::CLOSED).closed(), now, config),
+        _ => state.entered(Code::CLOSED),
     }
 }
 

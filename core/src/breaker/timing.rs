@@ -92,13 +92,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
 /// The span that bounds the time of `state`, in whose unit it is counted.
 pub(super) fn span_of(state: State, config: &Config) -> Span {
-    match state.kind() {
-        Code::Open => config.open_span(state.streak()),
-        Code::OpenAsked => config.asked_span(),
-        Code::OpenAdvised => config.advised_span(),
-        Code::HalfOpen => config.lease(),
-        Code::Recovering => config.ramp(),
-        Code::Closed | Code::Isolated | Code::Disabled => config.relapse(),
+    match state.code() {
+        Code::OPEN => config.open_span(state.streak()),
+        Code::OPEN_ASKED => config.asked_span(),
+        Code::OPEN_ADVISED => config.advised_span(),
+        Code::HALF_OPEN => config.lease(),
+        Code::RECOVERING => config.ramp(),
+        _ => config.relapse(),
     }
 }
 

@@ -28,10 +28,10 @@ use crate::sync::Raw;
 /// Bits that both words hold.
 const SHARED: u32 = 2;
 const PHASE_BITS: u32 = 3;
-const UPPER: Field = Field::first(CONTENT_BITS - PHASE_BITS);
+const UPPER: Field = Field { shift: 0, bits: CONTENT_BITS - PHASE_BITS };
 const PHASE: Field = Field::after(UPPER, PHASE_BITS);
 /// The upper bits that the state word does not hold.
-const ALONE: Field = Field::after(Field::first(SHARED), UPPER.bits - SHARED);
+const ALONE: Field = Field { shift: SHARED, bits: UPPER.bits - SHARED };
 
 /// The second word's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,9 @@ impl Anchor {
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(crate) const fn of(state: State, time: Raw) -> Self {
         let upper = time >> (Raw::BITS - state.time_shift() - SHARED);
-        Self(tagged(state.generation(), UPPER.put(upper) | PHASE.put(phase_of(state))))
+        // So that an empty word is the anchor of an isolated state, which has no time.
+        let phase = state.code().0 ^ Code::ISOLATED.0;
+        Self(tagged(state.generation(), UPPER.put(upper) | PHASE.put(phase)))
     }
 
     /// The whole time of `state`, if this is its anchor: of all times that have the bits of both words the
@@ -67,11 +69,6 @@ impl State {
     }
 }
 
-/// The phase field, so that an empty word is the anchor of an isolated state, which has no time.
-const fn phase_of(state: State) -> Raw {
-    state.code() ^ Code::Isolated as Raw
-}
-
 /// Of all times that are `time` but for this many bits `above` it the one that is nearest to `now`.
 const fn nearest_to(now: Raw, time: Raw, above: u32) -> Raw {
     let range = Raw::MAX >> above;
@@ -85,7 +82,7 @@ mod tests {
     use super::*;
 
     fn open_until(time: Raw) -> State {
-        State::NEW.opened(Code::Open).until(time)
+        State::NEW.entered(Code::OPEN).until(time)
     }
 
     #[test]
@@ -104,7 +101,7 @@ mod tests {
     fn an_anchor_of_another_generation_phase_or_time_is_not_believed() {
         let state = open_until(0x1_0001);
         let anchor = Anchor::of(state, 0x1_0001);
-        assert_eq!(anchor.whole_time_of(state.opened(Code::Open).until(0x1_0001), 0), None);
+        assert_eq!(anchor.whole_time_of(state.entered(Code::OPEN).until(0x1_0001), 0), None);
         assert_eq!(anchor.whole_time_of(state.probe_admitted().until(0x1_0001), 0), None);
         let quarter = 1 << (Raw::BITS - state.time_shift() - SHARED);
         let other = open_until(0x1_0001 + quarter);

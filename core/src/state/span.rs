@@ -104,11 +104,9 @@ impl Span {
 
     /// Whether `stamp`, kept modulo `mask + 1`, lies at most a span away from `now`, on either side.
     pub(crate) const fn is_near(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
-        let mask = mask & self.range();
-        let whole = self.whole_units();
-        let behind = self.units(now).wrapping_sub(stamp) & mask;
-        let ahead = stamp.wrapping_sub(self.units(now)) & mask;
-        behind <= whole || ahead <= whole
+        // In units, rounded up.
+        let whole = (self.ms as Raw + (self.unit() - 1)) >> self.shift;
+        self.units(now).wrapping_sub(stamp).wrapping_add(whole) & mask & self.range() <= 2 * whole
     }
 
     /// The largest time in this unit: the clock itself wraps where a reading is as wide as a word.
@@ -118,11 +116,6 @@ impl Span {
 
     const fn unit(self) -> Raw {
         1 << self.shift
-    }
-
-    /// The span in units, rounded up.
-    const fn whole_units(self) -> Raw {
-        (self.ms as Raw + (self.unit() - 1)) >> self.shift
     }
 }
 
