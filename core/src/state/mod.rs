@@ -120,13 +120,14 @@ pub(crate) const MAX_FAILURES: u32 = FAILED.max() as u32 + 1;
 pub(crate) struct Code(Raw);
 
 impl Code {
+    // Those that the window judges first: one comparison tells them from all others.
     pub(crate) const CLOSED: Self = Self(0);
+    pub(crate) const RECOVERING: Self = Self(1);
+    pub(crate) const ISOLATED: Self = Self(2);
+    pub(crate) const DISABLED: Self = Self(3);
+    pub(crate) const HALF_OPEN: Self = Self(4);
     /// Open for as long as the streak says.
-    pub(crate) const OPEN: Self = Self(1);
-    pub(crate) const HALF_OPEN: Self = Self(2);
-    pub(crate) const RECOVERING: Self = Self(3);
-    pub(crate) const ISOLATED: Self = Self(4);
-    pub(crate) const DISABLED: Self = Self(5);
+    pub(crate) const OPEN: Self = Self(5);
     /// Open for as long as somebody asked for.
     pub(crate) const OPEN_ASKED: Self = Self(6);
     /// Open for as long as others advised.
