@@ -119,6 +119,22 @@ impl Word {
         if cfg!(nanobreaker_first_read_writes) { self.value.fetch_add(0, order) } else { self.load(order) }
     }
 
+    /// [`first_load`](Self::first_load) off the healthy path, with acquire, as words of windows need it.
+    // One that masks interrupts takes more bytes than a call.
+    #[cfg_attr(any(target_has_atomic = "32", nanobreaker_loom), inline(always))]
+    #[cfg_attr(not(any(target_has_atomic = "32", nanobreaker_loom)), inline(never))]
+    pub(crate) fn first_look(&self) -> Raw {
+        self.first_load(Ordering::Acquire)
+    }
+
+    /// A relaxed [`load`](Self::load) off the healthy path.
+    // As above.
+    #[cfg_attr(any(target_has_atomic = "32", nanobreaker_loom), inline(always))]
+    #[cfg_attr(not(any(target_has_atomic = "32", nanobreaker_loom)), inline(never))]
+    pub(crate) fn look(&self) -> Raw {
+        self.load(Ordering::Relaxed)
+    }
+
     /// Stores `new` if the word still holds `seen`; else returns what it holds.
     /// May fail without cause, so it belongs into a loop.
     ///

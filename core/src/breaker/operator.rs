@@ -11,12 +11,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// or disabled stays as it is.
     pub fn trip(&self) -> bool {
         self.step_by(|state, config| {
-            let trip = || {
-                let now = &self.now();
-                let open = self.tripped(state, now, config);
-                self.step(state, open, Some(Cause::TripRequested), Some(now), config)
-            };
-            lets_calls_pass(state).then(trip)
+            lets_calls_pass(state).then(|| self.fail(state, Cause::TripRequested, config))
         })
     }
 
@@ -57,16 +52,18 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         self.step_by(|state, config| {
             let now = &self.now();
             let ms = ms.min(span_of(state.in_phase(code), config).ms());
-            let (open, cause) = if may_open(state) {
+            let opens = may_open(state);
+            if opens && code == Code::OPEN_ASKED && config.latch() {
+                return Some(self.fail(state, cause, config));
+            }
+            let (open, cause) = if opens {
                 (self.opened(state, code, now, config), Some(cause))
             } else if state.phase() == Phase::Open && self.left_ms(state, now, config) < ms {
                 (state.in_phase(code), None)
             } else {
                 return None;
             };
-            let is_held = code == Code::OPEN_ASKED && cause.is_some() && config.latch();
-            let to = if is_held { state.entered(Code::ISOLATED) } else { lasting(open, ms, now, config) };
-            Some(self.step(state, to, cause, Some(now), config))
+            Some(self.step(state, lasting(open, ms, now, config), cause, Some(now), config))
         })
     }
 
