@@ -48,7 +48,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     fn jittered(&self, ms: u32, most: u32, now: &Now) -> u32 {
         // Relaxed: any value that was ever there will do.
         let seed = self.sequence.load(Ordering::Relaxed) as u32;
-        let random = (mixed(seed ^ now.low_ms()) >> 16) as u16;
+        let random = (mixed(seed ^ now.ms as u32) >> 16) as u16;
         let part = part_of(most, random) as u16;
         ms.saturating_sub(part_of(ms, part)).max(1)
     }
@@ -60,9 +60,8 @@ pub(super) const fn part_of(value: u32, fraction: u16) -> u32 {
     high * fraction as u32 + ((low * fraction as u32) >> 16)
 }
 
-/// Spreads the bits of `value`: the finalizer of MurmurHash3 (Appleby, public domain).
-const fn mixed(value: u32) -> u32 {
-    let mut hash = value;
+/// Spreads the bits of a number: the finalizer of MurmurHash3 (Appleby, public domain).
+const fn mixed(mut hash: u32) -> u32 {
     hash ^= hash >> 16;
     hash = hash.wrapping_mul(0x85EB_CA6B);
     hash ^= hash >> 13;

@@ -13,17 +13,10 @@ use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 /// meanwhile with an earlier reading of the clock must neither take the younger anchor for it, and so
 /// find the lease over, nor store an older anchor in its place.
 pub(super) struct Now {
-    ms: Raw,
+    pub(super) ms: Raw,
     anchor: Cell<Anchor>,
     /// The whole time that a state was given last, or was found to have.
     time: Cell<Raw>,
-}
-
-impl Now {
-    /// What the clock shows, as far as 32 bits can tell.
-    pub(super) fn low_ms(&self) -> u32 {
-        self.ms as u32
-    }
 }
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
