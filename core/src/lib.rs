@@ -56,7 +56,6 @@
 //!
 //! | feature | adds |
 //! | ------- | ---- |
-//! | `alloc` | `Clock` for `Arc<C>` |
 //! | `defmt` | `defmt::Format` for the public types |
 //! | `serde` | serialization of phases, outcomes, causes, snapshots and transitions |
 //!
@@ -64,8 +63,10 @@
 //!
 //! On Cortex-M0 and others without one the *binary* chooses how `portable-atomic` makes exchanges
 //! atomic: its feature `critical-section` (with an implementation, such as cortex-m's
-//! `critical-section-single-core`), or `unsafe-assume-single-core`. Without either this crate does
-//! not compile and says so. Chips with a 32-bit compare-and-swap (Cortex-M3 and up) need nothing.
+//! `critical-section-single-core`, or on the two cores of an RP2040 rp2040-hal's
+//! `critical-section-impl`), or, on a single core where masking interrupts is allowed,
+//! `unsafe-assume-single-core`. On an ESP32-C2 or C3 esp-hal selects one of them. Without either this
+//! crate does not compile and says so. Chips with a 32-bit compare-and-swap (Cortex-M3 and up) need nothing.
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -76,38 +77,30 @@
     reason = "a word is of 64 or 32 bits: what converts in one width is needless in the other"
 )]
 
-#[cfg(feature = "alloc")]
-extern crate alloc;
-
 mod breaker;
 mod clock;
-mod name;
 pub mod observer;
 mod outcome;
 mod permit;
 mod phase;
 mod rejected;
-mod saved;
 mod settings;
 mod snapshot;
 mod state;
 mod sync;
-mod token;
 pub mod window;
 
-pub use breaker::{Breaker, Calm};
+pub use breaker::{Breaker, Calm, RestoreError};
 pub use clock::{Clock, ManualClock};
-pub use observer::{Cause, Observer, Transition};
+pub use observer::{Observer, Transition};
 pub use outcome::{Outcome, Recorded};
-pub use permit::Permit;
-pub use phase::Phase;
+pub use permit::{Permit, Token};
+pub use phase::{Cause, Phase};
 pub use rejected::Rejected;
-pub use saved::RestoreError;
 pub use settings::{
     AdjustError, Config, ConfigBuilder, ConfigError, CusumSettings, Rate, Settings, WindowSettings,
 };
 pub use snapshot::Snapshot;
-pub use token::Token;
 pub use window::{Evidence, Measured};
 
 #[cfg(doctest)]

@@ -2,8 +2,7 @@
 
 use core::any::Any;
 
-use crate::name::named;
-use crate::{Outcome, Phase, Recorded, Rejected, Token};
+use crate::{Cause, Outcome, Phase, Recorded, Rejected, Token};
 
 /// One change of phase, or a reset.
 ///
@@ -28,39 +27,6 @@ pub struct Transition {
     pub open_for_ms: u32,
     /// The streak after the transition.
     pub streak: u8,
-}
-
-named! {
-    /// Why a breaker changed its phase.
-    #[non_exhaustive]
-    pub enum Cause {
-        /// The window's threshold was reached.
-        ThresholdReached = "threshold_reached",
-        /// The threshold of the window for slow calls was reached.
-        SlowThresholdReached = "slow_threshold_reached",
-        /// [`trip`](crate::Breaker::trip) or [`trip_for_ms`](crate::Breaker::trip_for_ms) was called.
-        TripRequested = "trip_requested",
-        /// Others advised to stop: [`advise_ms`](crate::Breaker::advise_ms) was called.
-        Advised = "advised",
-        /// The open time was over when a call came.
-        OpenTimeOver = "open_time_over",
-        /// Enough probes succeeded.
-        ProbesSucceeded = "probes_succeeded",
-        /// Enough probes failed, or too many in a row were given up.
-        ProbesFailed = "probes_failed",
-        /// No probe answered during a whole lease.
-        ProbesLost = "probes_lost",
-        /// The ramp was over when a call came.
-        RampOver = "ramp_over",
-        /// An operator holds the breaker open.
-        Isolated = "isolated",
-        /// An operator lets all calls pass.
-        Disabled = "disabled",
-        /// An operator declared the dependency repaired.
-        Reset = "reset",
-        /// A saved state was restored.
-        Restored = "restored",
-    }
 }
 
 /// Is told of each transition exactly once, by the thread or interrupt that made it, after it took
@@ -106,39 +72,31 @@ pub trait Observer {
 
     /// A call was rejected. Does nothing unless implemented, and then costs nothing.
     #[inline]
-    fn rejected(&self, rejected: &Rejected) {
-        let _ = rejected;
-    }
+    fn rejected(&self, _rejected: &Rejected) {}
 
     /// A call that was admitted with `token` has ended. Does nothing unless implemented, and then
     /// costs nothing: it is told of every call, so keep it short.
     #[inline]
-    fn recorded(&self, token: Token, outcome: Outcome, recorded: Recorded) {
-        let _ = (token, outcome, recorded);
-    }
+    fn recorded(&self, _token: Token, _outcome: Outcome, _recorded: Recorded) {}
 }
 
 impl Observer for () {
     const LISTENS: bool = false;
 
-    #[inline]
     fn transition(&self, _: &Transition) {}
 }
 
 impl<O: Observer> Observer for &O {
     const LISTENS: bool = O::LISTENS;
 
-    #[inline]
     fn transition(&self, transition: &Transition) {
         (**self).transition(transition);
     }
 
-    #[inline]
     fn identity(&self) -> Option<&'static dyn Any> {
         (**self).identity()
     }
 
-    #[inline]
     fn rejected(&self, rejected: &Rejected) {
         (**self).rejected(rejected);
     }

@@ -39,7 +39,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// Whether it says anything about the dependency's health.
-    #[inline]
     pub(crate) const fn counts(self) -> bool {
         !matches!(self, Self::Ignored | Self::Cancelled)
     }

@@ -2,7 +2,7 @@
 
 use crate::breaker::insist;
 use crate::breaker::timing::{Now, lasting, span_of};
-use crate::state::State;
+use crate::state::{Code, State};
 use crate::window::{Adjustable, Lanes};
 use crate::{AdjustError, Breaker, Clock, Config, Observer, Phase, Settings};
 
@@ -85,7 +85,7 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
         let adjusted = state.adjusted();
         let (old, span) = (span_of(state, config), span_of(adjusted, new));
         let left_ms = match state.phase() {
-            Phase::HalfOpen => return adjusted.round_begun(),
+            Phase::HalfOpen => return adjusted.in_phase(Code::HALF_OPEN),
             Phase::Isolated | Phase::Disabled => return adjusted,
             Phase::Closed if !state.flag() => return adjusted,
             Phase::Open => self.left(state, now, config).ms(span).min(span.ms()),

@@ -22,8 +22,9 @@ mod saving;
 mod timing;
 
 pub use recording::Calm;
+pub use saving::RestoreError;
 
-use timing::{Now, span_of};
+use timing::Now;
 
 use core::borrow::Borrow;
 use core::{fmt, slice};
@@ -130,7 +131,6 @@ impl<W: Window, C, O> Breaker<W, C, O> {
     ///
     /// An open breaker whose time is over is still open until the next call;
     /// [`snapshot`](Self::snapshot) tells.
-    #[inline]
     pub fn phase(&self) -> Phase {
         self.load().phase()
     }
@@ -181,20 +181,17 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// ```
     pub fn snapshot(&self) -> Snapshot {
         let (state, config) = insist(self.load(), |seen| Ok((seen, self.config_in(seen)?)));
-        let half_open = state.phase() == Phase::HalfOpen;
-        let count = |field: u8| if half_open { field } else { 0 };
-        let is_timed = match state.phase() {
-            Phase::Open | Phase::Recovering => true,
-            Phase::HalfOpen => state.in_flight() > 0,
-            Phase::Closed | Phase::Isolated | Phase::Disabled => false,
-        };
+        let phase = state.phase();
+        let count = |field: u8| if phase == Phase::HalfOpen { field } else { 0 };
+        let in_flight = count(state.in_flight());
+        let is_timed = matches!(phase, Phase::Open | Phase::Recovering) || in_flight > 0;
         Snapshot {
-            phase: state.phase(),
+            phase,
             in_shadow: state.is_in_shadow(),
             generation: state.generation(),
             streak: state.streak(),
             time_left_ms: is_timed.then(|| self.left_ms(state, &self.now(), config.borrow())),
-            in_flight: count(state.in_flight()),
+            in_flight,
             succeeded: count(state.succeeded()),
             failed: count(state.failed()),
         }
@@ -223,12 +220,10 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     /// Every change of the state word is made here: one exchange, and where that was a transition the
-    /// observer is told. Returns what the word holds instead where another move came first.
+    /// observer is told. Returns what the word holds then, as an error where another move came first.
     ///
     /// `cause` says why, where it is a transition; `now` is when the time of `to` was set, where this move
     /// sets one; `config` is in force in `to`.
-    // On small chips once, since it takes more bytes than a call.
-    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     fn step(
         &self,
         from: State,
@@ -236,29 +231,26 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         cause: Option<Cause>,
         now: Option<&Now>,
         config: &Config,
-    ) -> Result<(), State> {
-        // Release: a move that flips the cell publishes the cell; all others need none. They are exchanges,
-        // too, so that who sees the bit later sees the cell. Relaxed: what is refused is looked at again.
-        self.state.exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).map_err(State)?;
+    ) -> Result<State, State> {
+        // A move that flips the cell publishes the cell. All others are exchanges, too, so that who sees the bit
+        // later sees the cell.
+        self.state.exchange(from.0, to.0).map_err(State)?;
         if let Some(now) = now.filter(|_| !to.needs_no_anchor()) {
-            self.anchor(to, now, span_of(to, config));
+            self.anchor(to, now);
         }
         if from.generation() != to.generation() && sweep_is_due(to.generation()) {
             let call = self.call(to);
             self.window.sweep(&call);
             sweep(slice::from_ref(&self.anchor), &call);
         }
-        if let Some(cause) = cause {
+        if let Some(cause) = cause.filter(|_| O::LISTENS) {
             self.tell(from, to, cause, config);
         }
-        Ok(())
+        Ok(to)
     }
 
     #[cold]
     fn tell(&self, from: State, to: State, cause: Cause, config: &Config) {
-        if !O::LISTENS {
-            return;
-        }
         let (now, at_ms) = self.now_and_ms();
         let open_for_ms = if to.phase() == Phase::Open { self.left_ms(to, &now, config) } else { 0 };
         self.observer.transition(&Transition {
@@ -274,7 +266,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// The loop around [`step`](Self::step): load; `attempt` a step; look again where it was refused. Returns
     /// whether a step was taken. Lock-free: a step is refused only where another one was taken.
-    fn step_by(&self, mut attempt: impl FnMut(State, &Config) -> Option<Result<(), State>>) -> bool {
+    fn step_by(&self, mut attempt: impl FnMut(State, &Config) -> Option<Result<State, State>>) -> bool {
         insist(self.first_load(), |seen| {
             let config = self.config_in(seen)?;
             attempt(seen, config.borrow()).transpose().map(|step| step.is_some())
@@ -293,16 +285,11 @@ fn insist<A>(mut seen: State, mut attempt: impl FnMut(State) -> Result<A, State>
     }
 }
 
-/// Shows what the state word says; reads no clock.
+/// Shows some of what the state word says; reads no clock.
 impl<W: Window, C, O> fmt::Debug for Breaker<W, C, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.load();
-        f.debug_struct("Breaker")
-            .field("phase", &state.phase())
-            .field("in_shadow", &state.is_in_shadow())
-            .field("generation", &state.generation())
-            .field("streak", &state.streak())
-            .finish_non_exhaustive()
+        write!(f, "Breaker({}, generation {}, streak {})", state.phase(), state.generation(), state.streak())
     }
 }
 

@@ -1,29 +1,39 @@
 //! Opens, with the backoff's streak and less jitter.
 
-use crate::breaker::timing::{Now, begun, lasting, span_of};
+use crate::breaker::timing::{Now, lasting, span_of};
 use crate::state::{Code, Left, State};
 use crate::sync::Ordering;
 use crate::window::Window;
-use crate::{Breaker, Clock, Config, Observer, Phase};
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
-    /// What `state` becomes when its window says trip or its probes failed: open for the backoff's
-    /// time less jitter, or held by the latch.
-    pub(super) fn tripped(&self, state: State, now: &Now, config: &Config) -> State {
+    /// Opens, since the window of `state` says trip or its probes failed: for the backoff's time less jitter,
+    /// or for good where the latch holds it.
+    // On small chips once, as in `timing`.
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
+    pub(super) fn fail(&self, state: State, cause: Cause, config: &Config) -> Result<State, State> {
         if config.latch() {
-            return state.isolated();
+            return self.step(state, state.entered(Code::ISOLATED), Some(cause), None, config);
         }
-        let open = self.opened(state, Code::Open, now, config);
+        let now = &self.now();
+        let open = self.opened(state, Code::OPEN, now, config);
         match config.jitter() {
-            0 => begun(open, now, config),
-            most => lasting(open, self.jittered(span_of(open, config).ms(), most, now), now, config),
+            0 => self.begin(state, open, Some(cause), now, config),
+            most => {
+                let ms = self.jittered(span_of(open, config).ms(), most, now);
+                self.step(state, lasting(open, ms, now, config), Some(cause), Some(now), config)
+            }
         }
     }
 
-    /// What `state` becomes when it trips and opens, as `code` says.
+    /// What `state` becomes when it opens, as `code` says. Advice leaves the streak alone.
     pub(super) fn opened(&self, state: State, code: Code, now: &Now, config: &Config) -> State {
-        let streak = if self.relapses(state, now, config) { state.streak() + 1 } else { 0 };
-        state.with_streak(streak).opened(code)
+        let streak = match code {
+            Code::OPEN_ADVISED => state.streak(),
+            _ if self.relapses(state, now, config) => state.streak() + 1,
+            _ => 0,
+        };
+        state.with_streak(streak).entered(code)
     }
 
     /// Whether the dependency did not stay healthy since it was open last, if it ever was.
@@ -38,7 +48,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     fn jittered(&self, ms: u32, most: u32, now: &Now) -> u32 {
         // Relaxed: any value that was ever there will do.
         let seed = self.sequence.load(Ordering::Relaxed) as u32;
-        let random = (mixed(seed ^ now.low_ms()) >> 16) as u16;
+        let random = (mixed(seed ^ now.ms as u32) >> 16) as u16;
         let part = part_of(most, random) as u16;
         ms.saturating_sub(part_of(ms, part)).max(1)
     }
@@ -50,9 +60,8 @@ pub(super) const fn part_of(value: u32, fraction: u16) -> u32 {
     high * fraction as u32 + ((low * fraction as u32) >> 16)
 }
 
-/// Spreads the bits of `value`: the finalizer of MurmurHash3 (Appleby, public domain).
-const fn mixed(value: u32) -> u32 {
-    let mut hash = value;
+/// Spreads the bits of a number: the finalizer of MurmurHash3 (Appleby, public domain).
+const fn mixed(mut hash: u32) -> u32 {
     hash ^= hash >> 16;
     hash = hash.wrapping_mul(0x85EB_CA6B);
     hash ^= hash >> 13;

@@ -1,22 +1,17 @@
 //! What people, and dependencies that say when they will be back, can ask of a breaker.
 
-use crate::breaker::timing::{Now, lasting, span_of};
+use crate::breaker::timing::{lasting, span_of};
 use crate::state::{Code, Left, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
-use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
+use crate::{Breaker, Cause, Clock, Observer, Phase};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Trips the breaker as if its window had. Returns whether it opened: one that is open, isolated
     /// or disabled stays as it is.
     pub fn trip(&self) -> bool {
         self.step_by(|state, config| {
-            let trip = || {
-                let now = &self.now();
-                let open = self.tripped(state, now, config);
-                self.step(state, open, Some(Cause::TripRequested), Some(now), config)
-            };
-            lets_calls_pass(state).then(trip)
+            lets_calls_pass(state).then(|| self.fail(state, Cause::TripRequested, config))
         })
     }
 
@@ -37,13 +32,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// # Ok::<(), nanobreaker_core::ConfigError>(())
     /// ```
     pub fn trip_for_ms(&self, ms: u64) -> bool {
-        self.open_for(ms, Code::OpenAsked, Cause::TripRequested, |state, ms, now, config| {
-            let opened = || match config.latch() {
-                true => state.isolated(),
-                false => lasting(self.opened(state, Code::OpenAsked, now, config), ms, now, config),
-            };
-            lets_calls_pass(state).then(opened)
-        })
+        self.open_for(ms, Code::OPEN_ASKED, Cause::TripRequested, lets_calls_pass)
     }
 
     /// Opens the breaker on hearsay: others found the dependency broken. For `ms` milliseconds, but
@@ -54,34 +43,27 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// now, if that is later. The streak stays as it is, and no latch holds. Returns whether anything
     /// changed.
     pub fn advise_ms(&self, ms: u64) -> bool {
-        self.open_for(ms, Code::OpenAdvised, Cause::Advised, |state, ms, now, config| {
-            let opened = || lasting(state.opened(Code::OpenAdvised), ms, now, config);
-            state.judges_by_window().then(opened)
-        })
+        self.open_for(ms, Code::OPEN_ADVISED, Cause::Advised, State::judges_by_window)
     }
 
-    /// Opens for `ms`, as `code` says, where `open` knows how. An open breaker stays open for that long, if that is
-    /// longer.
-    fn open_for(
-        &self,
-        ms: u64,
-        code: Code,
-        cause: Cause,
-        open: impl Fn(State, u32, &Now, &Config) -> Option<State>,
-    ) -> bool {
+    /// Opens for `ms`, as `code` says, what `may_open`. An open breaker stays open for that long, if that is longer.
+    fn open_for(&self, ms: u64, code: Code, cause: Cause, may_open: fn(State) -> bool) -> bool {
         let ms = u32::try_from(ms).unwrap_or(u32::MAX).max(1);
         self.step_by(|state, config| {
             let now = &self.now();
-            let postponed = state.postponed(code);
-            let ms = ms.min(span_of(postponed, config).ms());
-            let (next, cause) = match open(state, ms, now, config) {
-                Some(open) => (open, Some(cause)),
-                None if state.phase() == Phase::Open && self.left_ms(state, now, config) < ms => {
-                    (lasting(postponed, ms, now, config), None)
-                }
-                None => return None,
+            let ms = ms.min(span_of(state.in_phase(code), config).ms());
+            let opens = may_open(state);
+            if opens && code == Code::OPEN_ASKED && config.latch() {
+                return Some(self.fail(state, cause, config));
+            }
+            let (open, cause) = if opens {
+                (self.opened(state, code, now, config), Some(cause))
+            } else if state.phase() == Phase::Open && self.left_ms(state, now, config) < ms {
+                (state.in_phase(code), None)
+            } else {
+                return None;
             };
-            Some(self.step(state, next, cause, Some(now), config))
+            Some(self.step(state, lasting(open, ms, now, config), cause, Some(now), config))
         })
     }
 
@@ -91,7 +73,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         self.step_by(|state, config| {
             let now = &self.now();
             let is_pending = state.phase() == Phase::Open && self.left(state, now, config) != Left::Due;
-            let over = || lasting(state.postponed(Code::OpenAsked), 0, now, config);
+            let over = || lasting(state.in_phase(Code::OPEN_ASKED), 0, now, config);
             is_pending.then(|| self.step(state, over(), None, Some(now), config))
         })
     }
@@ -100,7 +82,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// changed.
     pub fn isolate(&self) -> bool {
         self.change(Some(Cause::Isolated), |state| {
-            (state.phase() != Phase::Isolated).then(|| state.isolated())
+            (state.phase() != Phase::Isolated).then(|| state.entered(Code::ISOLATED))
         })
     }
 
@@ -108,7 +90,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// changed.
     pub fn disable(&self) -> bool {
         self.change(Some(Cause::Disabled), |state| {
-            (state.phase() != Phase::Disabled).then(|| state.disabled())
+            (state.phase() != Phase::Disabled).then(|| state.entered(Code::DISABLED))
         })
     }
 

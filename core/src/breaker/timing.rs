@@ -3,9 +3,9 @@
 use core::cell::Cell;
 
 use crate::state::{Anchor, Code, Left, Span, State};
-use crate::sync::{Ordering, Raw};
+use crate::sync::Raw;
 use crate::window::Window;
-use crate::{Breaker, Clock, Config, Observer, Phase};
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 
 /// A moment: what the clock shows, and the anchor as it stood before that was read.
 ///
@@ -13,15 +13,10 @@ use crate::{Breaker, Clock, Config, Observer, Phase};
 /// meanwhile with an earlier reading of the clock must neither take the younger anchor for it, and so
 /// find the lease over, nor store an older anchor in its place.
 pub(super) struct Now {
-    ms: Raw,
+    pub(super) ms: Raw,
     anchor: Cell<Anchor>,
-}
-
-impl Now {
-    /// What the clock shows, as far as 32 bits can tell.
-    pub(super) fn low_ms(&self) -> u32 {
-        self.ms as u32
-    }
+    /// The whole time that a state was given last, or was found to have.
+    time: Cell<Raw>,
 }
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
@@ -36,10 +31,25 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// The same, and the clock's whole reading.
     #[inline]
     pub(super) fn now_and_ms(&self) -> (Now, u64) {
-        // Relaxed: the anchor is believed only where it fits the state.
-        let anchor = Anchor(self.anchor.first_load(Ordering::Relaxed));
+        // Nothing has to be seen with it: it is believed only where it fits the state.
+        let anchor = Anchor(self.anchor.first_look());
         let ms = self.clock.now_ms();
-        (Now { ms: ms as Raw, anchor: Cell::new(anchor) }, ms)
+        (Now { ms: ms as Raw, anchor: Cell::new(anchor), time: Cell::new(ms as Raw) }, ms)
+    }
+
+    /// The step to a state whose time begins `now`. Returns what the word holds then.
+    // On small chips once, as above.
+    #[cfg_attr(target_has_atomic = "64", inline)]
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
+    pub(super) fn begin(
+        &self,
+        from: State,
+        to: State,
+        cause: Option<Cause>,
+        now: &Now,
+        config: &Config,
+    ) -> Result<State, State> {
+        self.step(from, begun(to, now, config), cause, Some(now), config)
     }
 
     /// How long it is until the time of `state` is over: until an open breaker lets a probe pass, the probes in
@@ -49,7 +59,14 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(super) fn left(&self, state: State, now: &Now, config: &Config) -> Left {
         let span = span_of(state, config);
-        span.left(self.whole_time(state, now, span), now.ms, state.is_final())
+        let (time, is_told) = now.anchor.get().whole_time_of(state, span.units(now.ms));
+        // Where it is not told, who set the time stalled or died before it stored the anchor. It is stored for it,
+        // so that the next reader, whenever it comes, knows this time from one a whole range later.
+        if !is_told {
+            now.time.set(time);
+            self.anchor(state, now);
+        }
+        span.left(time, now.ms, state.is_final())
     }
 
     /// The same in milliseconds: 0 when it is over. Of a ramp never more than its length, whatever rounding added.
@@ -59,59 +76,39 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if state.phase() == Phase::Recovering { ms.min(span.ms()) } else { ms }
     }
 
-    /// The time of `state` with its upper bits, in the unit of its span.
-    fn whole_time(&self, state: State, now: &Now, span: Span) -> Raw {
-        if state.needs_no_anchor() {
-            return state.time_nearest_to(span.units(now.ms));
-        }
-        // Where it is not told, who set the time stalled or died before it stored the anchor. It is stored for it,
-        // so that the next reader, whenever it comes, knows this time from one a whole range later.
-        let told = now.anchor.get().whole_time_of(state, span.units(now.ms));
-        told.unwrap_or_else(|| self.anchor(state, now, span))
-    }
-
-    /// Stores the anchor of `state`, whose time is the nearest to `now`. Returns the whole time. A thread that
-    /// stalled until somebody stored another anchor leaves that: it may be a later time's.
-    pub(super) fn anchor(&self, state: State, now: &Now, span: Span) -> Raw {
-        let time = state.time_nearest_to(span.units(now.ms));
-        let (before, anchor) = (now.anchor.get(), Anchor::of(state, time));
-        if before == anchor {
-            return time;
-        }
-        // Relaxed: see `now_and_ms`. A loop, since it may be refused without cause.
-        loop {
-            let (stored, refused) = (Ordering::Relaxed, Ordering::Relaxed);
-            match self.anchor.exchange(before.0, anchor.0, stored, refused) {
-                Ok(()) => now.anchor.set(anchor),
-                Err(there) if there == before.0 => continue,
-                Err(_) => {}
-            }
-            return time;
-        }
+    /// Stores the anchor of `state`, whose whole time is the one that `now` knows. A thread that stalled until
+    /// somebody stored another one leaves that: it may be a later time's.
+    // On small chips once, as above.
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
+    pub(super) fn anchor(&self, state: State, now: &Now) {
+        let anchor = Anchor::of(state, now.time.get());
+        let before = now.anchor.replace(anchor);
+        // A loop, since it may be refused without cause.
+        while before != anchor && self.anchor.exchange(before.0, anchor.0) == Err(before.0) {}
     }
 }
 
 /// The span that bounds the time of `state`, in whose unit it is counted.
 pub(super) fn span_of(state: State, config: &Config) -> Span {
-    match state.kind() {
-        Code::Open => config.open_span(state.streak()),
-        Code::OpenAsked => config.asked_span(),
-        Code::OpenAdvised => config.advised_span(),
-        Code::HalfOpen => config.lease(),
-        Code::Recovering => config.ramp(),
-        Code::Closed | Code::Isolated | Code::Disabled => config.relapse(),
+    match state.code() {
+        Code::OPEN => config.open_span(state.streak()),
+        Code::OPEN_ASKED => config.asked_span(),
+        Code::OPEN_ADVISED => config.advised_span(),
+        Code::HALF_OPEN => config.lease(),
+        Code::RECOVERING => config.ramp(),
+        _ => config.relapse(),
     }
 }
 
 /// `state` with `ms` left from `now`.
 pub(super) fn lasting(state: State, ms: u32, now: &Now, config: &Config) -> State {
-    state.until(span_of(state, config).deadline(now.ms, ms))
+    let time = span_of(state, config).deadline(now.ms, ms);
+    now.time.set(time);
+    state.until(time)
 }
 
 /// `state` as it begins `now`: with all of its span left.
-// On small chips once, as above.
-#[cfg_attr(target_has_atomic = "64", inline)]
-#[cfg_attr(not(target_has_atomic = "64"), inline(never))]
+#[inline]
 pub(super) fn begun(state: State, now: &Now, config: &Config) -> State {
     lasting(state, span_of(state, config).ms(), now, config)
 }

@@ -51,10 +51,6 @@ struct Field {
 }
 
 impl Field {
-    const fn first(bits: u32) -> Self {
-        Self { shift: 0, bits }
-    }
-
     const fn after(previous: Self, bits: u32) -> Self {
         Self { shift: previous.shift + previous.bits, bits }
     }
@@ -78,7 +74,7 @@ const fn width(wide: u32, narrow: u32) -> u32 {
     if WIDE { wide } else { narrow }
 }
 
-const PHASE: Field = Field::first(3);
+const PHASE: Field = Field { shift: 0, bits: 3 };
 const SHADOW: Field = Field::after(PHASE, 1);
 const CELL: Field = Field::after(SHADOW, 1);
 const GENERATION: Field = Field::after(CELL, width(12, 8));
@@ -98,17 +94,14 @@ const LEASE: Field = Field::after(GIVEN_BACK, width(24, 6));
 const _: () = {
     assert!(TIME.shift + TIME.bits == Raw::BITS, "a time lies at the top of the word");
     assert!(LEASE.shift + LEASE.bits == Raw::BITS, "so does a lease");
+    assert!(SPAN_DIGITS + 2 <= TIME.bits, "a time has room");
+    assert!(LEASE_DIGITS + 2 <= LEASE.bits, "a lease has room");
 };
 
 /// Significant bits of a span in the word: twice the span is at most half of the field's range.
 pub(crate) const SPAN_DIGITS: u32 = width(28, 12);
 /// The same for the lease, whose field is smaller.
 pub(crate) const LEASE_DIGITS: u32 = width(22, 4);
-
-const _: () = {
-    assert!(SPAN_DIGITS + 2 <= TIME.bits, "a time has room");
-    assert!(LEASE_DIGITS + 2 <= LEASE.bits, "a lease has room");
-};
 
 /// Bits of a generation, in the state word and as the tag of window words.
 pub(crate) const GENERATION_BITS: u32 = GENERATION.bits;
@@ -121,22 +114,24 @@ pub(crate) const MAX_SUCCESSES: u32 = SUCCEEDED.max() as u32 + 1;
 /// The most failures that a verdict can take: the last one reopens and is never stored.
 pub(crate) const MAX_FAILURES: u32 = FAILED.max() as u32 + 1;
 
-/// The phase field's values. Unlike [`Phase`], which people see, they tell how an open time came
-/// about, since that says which span bounds it.
+/// The phase field's value. Unlike [`Phase`], which people see, it tells how an open time came about, since
+/// that says which span bounds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub(crate) enum Code {
-    Closed = 0,
+pub(crate) struct Code(Raw);
+
+impl Code {
+    // Those that the window judges first: one comparison tells them from all others.
+    pub(crate) const CLOSED: Self = Self(0);
+    pub(crate) const RECOVERING: Self = Self(1);
+    pub(crate) const ISOLATED: Self = Self(2);
+    pub(crate) const DISABLED: Self = Self(3);
+    pub(crate) const HALF_OPEN: Self = Self(4);
     /// Open for as long as the streak says.
-    Open = 1,
-    HalfOpen = 2,
-    Recovering = 3,
-    Isolated = 4,
-    Disabled = 5,
+    pub(crate) const OPEN: Self = Self(5);
     /// Open for as long as somebody asked for.
-    OpenAsked = 6,
+    pub(crate) const OPEN_ASKED: Self = Self(6);
     /// Open for as long as others advised.
-    OpenAdvised = 7,
+    pub(crate) const OPEN_ADVISED: Self = Self(7);
 }
 
 /// What the word holds at one moment.
@@ -167,40 +162,25 @@ impl State {
     /// Whether an outcome of this generation goes to the window.
     #[inline]
     pub(crate) const fn judges_by_window(self) -> bool {
-        let code = PHASE.get(self.0) as u8;
-        code == Code::Closed as u8 || code == Code::Recovering as u8
+        matches!(self.code(), Code::CLOSED | Code::RECOVERING)
     }
 
     #[inline]
     pub(crate) const fn phase(self) -> Phase {
-        match self.kind() {
-            Code::Closed => Phase::Closed,
-            Code::Open | Code::OpenAsked | Code::OpenAdvised => Phase::Open,
-            Code::HalfOpen => Phase::HalfOpen,
-            Code::Recovering => Phase::Recovering,
-            Code::Isolated => Phase::Isolated,
-            Code::Disabled => Phase::Disabled,
+        match self.code() {
+            Code::CLOSED => Phase::Closed,
+            Code::HALF_OPEN => Phase::HalfOpen,
+            Code::RECOVERING => Phase::Recovering,
+            Code::ISOLATED => Phase::Isolated,
+            Code::DISABLED => Phase::Disabled,
+            _ => Phase::Open,
         }
     }
 
     /// The phase field.
-    const fn code(self) -> Raw {
-        PHASE.get(self.0)
-    }
-
-    /// The phase field's meaning.
     #[inline]
-    pub(crate) const fn kind(self) -> Code {
-        match self.code() {
-            0 => Code::Closed,
-            1 => Code::Open,
-            2 => Code::HalfOpen,
-            3 => Code::Recovering,
-            4 => Code::Isolated,
-            5 => Code::Disabled,
-            6 => Code::OpenAsked,
-            _ => Code::OpenAdvised,
-        }
+    pub(crate) const fn code(self) -> Code {
+        Code(PHASE.get(self.0))
     }
 
     pub(crate) const fn is_in_shadow(self) -> bool {
@@ -231,7 +211,7 @@ impl State {
 
     /// Where this state's time begins, which reaches to the top of the word.
     const fn time_shift(self) -> u32 {
-        if matches!(self.kind(), Code::HalfOpen) { LEASE.shift } else { TIME.shift }
+        if matches!(self.code(), Code::HALF_OPEN) { LEASE.shift } else { TIME.shift }
     }
 
     /// The lower bits of this state's time.
@@ -242,17 +222,14 @@ impl State {
     /// Whether this state's time is over where it ends too far ahead, and not set anew: that of probes, and
     /// an open time that was set anew already.
     pub(crate) const fn is_final(self) -> bool {
-        match self.kind() {
-            Code::HalfOpen => true,
-            Code::Closed => false,
-            _ => self.flag(),
-        }
+        let is_half_open = matches!(self.code(), Code::HALF_OPEN);
+        is_half_open || (self.flag() && !matches!(self.code(), Code::CLOSED))
     }
 
     /// Whether these lower bits tell times apart without an [`Anchor`]: milliseconds in 42 bits come
     /// round after 139 years.
     pub(crate) const fn needs_no_anchor(self) -> bool {
-        WIDE && !matches!(self.kind(), Code::HalfOpen)
+        WIDE && !matches!(self.code(), Code::HALF_OPEN)
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! | from | move | to | generation | streak |
 //! | ---- | ---- | -- | ---------- | ------ |
-//! | closed, recovering, half-open | [`opened`](State::opened) | open | +1 | +1, 0 or same |
-//! | open | [`postponed`](State::postponed), [`set_anew`](State::set_anew) | open | same | same |
+//! | closed, recovering, half-open | [`entered`](State::entered) | open | +1 | +1, 0 or same |
+//! | open | [`in_phase`](State::in_phase), [`set_anew`](State::set_anew) | open | same | same |
 //! | open | [`probe_admitted`](State::probe_admitted) | half-open, first probe in flight | same | same |
 //! | half-open | [`probe_admitted`](State::probe_admitted), [`answered`](State::answered) | half-open | same | same |
-//! | half-open | [`recovering`](State::recovering) | recovering | same | same |
+//! | half-open | [`in_phase`](State::in_phase) | recovering | same | same |
 //! | half-open, recovering | [`closed`](State::closed) | closed | same | same |
-//! | any | [`isolated`](State::isolated), [`disabled`](State::disabled) | isolated, disabled | +1 | same |
+//! | any | [`entered`](State::entered) | isolated, disabled | +1 | same |
 //! | any | [`reset`](State::reset) | closed | +1 | 0 |
 //! | any | [`in_shadow`](State::in_shadow) | the same phase | same | same |
 //! | any | [`adjusted`](State::adjusted) | the same phase, the other cell | +1 | same |
@@ -21,6 +21,10 @@ use super::{
 };
 use crate::Outcome;
 use crate::sync::Raw;
+
+/// What every move keeps but for the generation, the streak and the switches: all below the payload and above
+/// the phase.
+const KEPT: Raw = ((1 << FLAG.shift) - 1) & !PHASE.put(PHASE.max());
 
 /// What a probe's answer does to its round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +41,14 @@ pub(crate) enum Round {
 }
 
 impl State {
-    const fn with_phase(self, code: Code) -> Self {
-        let kept = SHADOW.put(SHADOW.max())
-            | CELL.put(CELL.max())
-            | GENERATION.put(GENERATION.max())
-            | STREAK.put(STREAK.max());
-        Self((self.0 & kept) | PHASE.put(code as Raw))
+    /// In another phase of the same generation, with nothing in its payload.
+    pub(crate) const fn in_phase(self, code: Code) -> Self {
+        Self((self.0 & KEPT) | code.0)
+    }
+
+    /// In a phase that begins a generation: a trip or a round that failed, or what an operator says.
+    pub(crate) const fn entered(self, code: Code) -> Self {
+        self.with_next_generation().in_phase(code)
     }
 
     const fn with_next_generation(self) -> Self {
@@ -72,79 +78,44 @@ impl State {
         Self(self.with_next_generation().0 ^ CELL.put(1))
     }
 
-    /// A trip, or a round that failed: open, as `code` says.
-    pub(crate) const fn opened(self, code: Code) -> Self {
-        self.with_next_generation().postponed(code)
-    }
-
-    /// Open still, but until another time, as `code` says.
-    pub(crate) const fn postponed(self, code: Code) -> Self {
-        self.with_phase(code)
-    }
-
     /// Open still, for as long as the streak says from when the clock was found set back.
     pub(crate) const fn set_anew(self) -> Self {
-        Self(self.postponed(Code::Open).0 | FLAG.put(1))
-    }
-
-    /// Half-open with no probe yet: a round that begins anew.
-    pub(crate) const fn round_begun(self) -> Self {
-        self.with_phase(Code::HalfOpen)
+        Self(self.in_phase(Code::OPEN).0 | FLAG.put(1))
     }
 
     /// One more probe in flight; of an open state the first one. The first one into an empty round is to
     /// renew the lease.
     pub(crate) const fn probe_admitted(self) -> Self {
-        let round = if matches!(self.kind(), Code::HalfOpen) { self } else { self.round_begun() };
+        let round =
+            if matches!(self.code(), Code::HALF_OPEN) { self } else { self.in_phase(Code::HALF_OPEN) };
         Self(round.0 + IN_FLIGHT.put(1))
     }
 
     /// A probe's answer. Each one is to renew the lease and shows that the dependency isn't hung; a probe
     /// that was given up does neither, and only a bounded number of them in a row may be.
     pub(crate) const fn answered(self, outcome: Outcome, successes: u8, failures: u8) -> Round {
-        if self.in_flight() == 0 {
-            return Round::SpentBefore;
-        }
-        let left = Self(self.0 - IN_FLIGHT.put(1));
+        let left = Self(self.0.wrapping_sub(IN_FLIGHT.put(1)));
         let not_hung = Self(left.0 & !GIVEN_BACK.put(GIVEN_BACK.max()));
         match outcome {
+            _ if self.in_flight() == 0 => Round::SpentBefore,
             Outcome::Success if self.succeeded() + 1 >= successes => Round::Succeeded,
             Outcome::Success => Round::GoesOn(Self(not_hung.0 + SUCCEEDED.put(1))),
             Outcome::Ignored => Round::GoesOn(not_hung),
             Outcome::Cancelled if GIVEN_BACK.get(self.0) == GIVEN_BACK.max() => Round::Failed,
             Outcome::Cancelled => Round::GoesOn(Self(left.0 + GIVEN_BACK.put(1))),
-            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure if self.failed() + 1 >= failures => {
-                Round::Failed
-            }
-            Outcome::Slow | Outcome::Failure | Outcome::SlowFailure => {
-                Round::GoesOn(Self(not_hung.0 + FAILED.put(1)))
-            }
+            _ if self.failed() + 1 >= failures => Round::Failed,
+            _ => Round::GoesOn(Self(not_hung.0 + FAILED.put(1))),
         }
-    }
-
-    /// Healthy again, with the share of calls that pass growing until its time.
-    pub(crate) const fn recovering(self) -> Self {
-        self.with_phase(Code::Recovering)
     }
 
     /// Healthy again, after a trip: another one before its time is one more in a row.
     pub(crate) const fn closed(self) -> Self {
-        Self(self.with_phase(Code::Closed).0 | FLAG.put(1))
-    }
-
-    /// Held open.
-    pub(crate) const fn isolated(self) -> Self {
-        self.with_next_generation().with_phase(Code::Isolated)
-    }
-
-    /// All pass, nothing is judged.
-    pub(crate) const fn disabled(self) -> Self {
-        self.with_next_generation().with_phase(Code::Disabled)
+        Self(self.in_phase(Code::CLOSED).0 | FLAG.put(1))
     }
 
     /// Repaired: as good as new, but in a generation of its own.
     pub(crate) const fn reset(self) -> Self {
-        self.with_next_generation().with_streak(0).with_phase(Code::Closed)
+        self.entered(Code::CLOSED).with_streak(0)
     }
 }
 
@@ -153,7 +124,7 @@ mod tests {
     use super::*;
 
     fn half_open() -> State {
-        State::NEW.opened(Code::Open).probe_admitted()
+        State::NEW.entered(Code::OPEN).probe_admitted()
     }
 
     fn going_on(round: Round) -> State {
@@ -165,14 +136,14 @@ mod tests {
 
     #[test]
     fn generations_step_on_opening_holding_and_resetting_only() {
-        let open = State::NEW.opened(Code::Open);
+        let open = State::NEW.entered(Code::OPEN);
         assert_eq!(open.generation(), 1);
         assert_eq!(open.probe_admitted().generation(), 1);
-        assert_eq!(open.probe_admitted().recovering().generation(), 1);
+        assert_eq!(open.probe_admitted().in_phase(Code::RECOVERING).generation(), 1);
         assert_eq!(open.probe_admitted().closed().generation(), 1);
-        assert_eq!(open.postponed(Code::Open).generation(), 1);
-        assert_eq!(open.isolated().generation(), 2);
-        assert_eq!(open.disabled().generation(), 2);
+        assert_eq!(open.in_phase(Code::OPEN).generation(), 1);
+        assert_eq!(open.entered(Code::ISOLATED).generation(), 2);
+        assert_eq!(open.entered(Code::DISABLED).generation(), 2);
         assert_eq!(open.reset().generation(), 2);
         assert_eq!(open.adjusted().generation(), 2);
     }
@@ -190,11 +161,11 @@ mod tests {
     fn the_shadow_switch_survives_every_move() {
         let state = State::NEW.in_shadow(true);
         for moved in [
-            state.opened(Code::Open),
-            state.opened(Code::Open).probe_admitted(),
-            state.opened(Code::Open).probe_admitted().closed(),
-            state.isolated(),
-            state.disabled(),
+            state.entered(Code::OPEN),
+            state.entered(Code::OPEN).probe_admitted(),
+            state.entered(Code::OPEN).probe_admitted().closed(),
+            state.entered(Code::ISOLATED),
+            state.entered(Code::DISABLED),
             state.reset(),
         ] {
             assert!(moved.is_in_shadow(), "{moved:?}");
@@ -255,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_time_replaces_the_one_before_and_touches_nothing_else() {
-        for state in [half_open(), State::NEW.opened(Code::OpenAsked), half_open().closed()] {
+        for state in [half_open(), State::NEW.entered(Code::OPEN_ASKED), half_open().closed()] {
             let timed = state.until(Raw::MAX).until(9);
             assert_eq!(timed.time(), 9);
             assert_eq!(timed.until(0), state);
@@ -267,11 +238,11 @@ mod tests {
         let state = State::NEW.adjusted();
         assert_eq!(state.cell(), 1);
         for moved in [
-            state.opened(Code::Open),
-            state.opened(Code::Open).probe_admitted(),
-            state.opened(Code::Open).probe_admitted().closed(),
-            state.isolated(),
-            state.disabled(),
+            state.entered(Code::OPEN),
+            state.entered(Code::OPEN).probe_admitted(),
+            state.entered(Code::OPEN).probe_admitted().closed(),
+            state.entered(Code::ISOLATED),
+            state.entered(Code::DISABLED),
             state.reset(),
             state.in_shadow(true),
         ] {

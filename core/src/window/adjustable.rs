@@ -21,7 +21,7 @@
 
 use crate::settings::attempt;
 use crate::state::State;
-use crate::sync::{Flag, Held, Ordering, Word, const_unless_loom, fence};
+use crate::sync::{Held, Ordering, Word, const_unless_loom, fence};
 use crate::window::Evidence;
 use crate::window::any::{CUSUM, FAILURES};
 use crate::window::call::Call;
@@ -55,7 +55,7 @@ use crate::{Clock, Config, ConfigError, Outcome, Settings};
 #[derive(Debug)]
 pub struct Adjustable<const WORDS: usize, const SLOW: usize = 0, L = ()> {
     cells: [Cell; 2],
-    turn: Flag,
+    turn: Word,
     failed: [Word; WORDS],
     slow: [Word; SLOW],
     lanes: L,
@@ -80,7 +80,7 @@ impl<const WORDS: usize, const SLOW: usize, L> Adjustable<WORDS, SLOW, L> {
             const { assert!(WORDS > 0, "a window takes at least one word") };
             Self {
                 cells: [Cell::new(checked), Cell::new(checked)],
-                turn: Flag::new(),
+                turn: Word::new(0),
                 failed: Word::zeroes(),
                 slow: Word::zeroes(),
                 lanes,
@@ -111,7 +111,7 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
 
     /// Takes the turn to adjust, unless somebody has it.
     pub(crate) fn take_turn(&self) -> Option<Held<'_>> {
-        self.turn.take()
+        self.turn.hold()
     }
 
     /// Whether `checked` is what is in force in `state`. For who has the turn.

@@ -8,7 +8,7 @@
 //! | 7 | the configuration |
 
 use crate::settings::attempt;
-use crate::sync::{Number, const_unless_loom};
+use crate::sync::{Ordering, Raw, Word, const_unless_loom};
 use crate::window::any::{AnyRule, MISSING, PARTS};
 use crate::{Config, ConfigError, Settings};
 
@@ -71,15 +71,15 @@ const fn with(mut numbers: [u32; NUMBERS], first: usize, part: &[u32]) -> [u32; 
 
 /// Room for all settings.
 #[derive(Debug)]
-pub(crate) struct Cell([Number; NUMBERS]);
+pub(crate) struct Cell([Word; NUMBERS]);
 
 impl Cell {
     const_unless_loom! {
         pub(super) const fn new(checked: &Checked) -> Self {
-            let mut numbers = Number::zeroes();
+            let mut numbers = Word::zeroes();
             let mut i = 0;
             while i < NUMBERS {
-                numbers[i] = Number::new(checked.numbers[i]);
+                numbers[i] = Word::new(checked.numbers[i] as Raw);
                 i += 1;
             }
             Self(numbers)
@@ -89,7 +89,8 @@ impl Cell {
     /// `N` numbers from `first` on.
     #[inline]
     fn load<const N: usize>(&self, first: usize) -> [u32; N] {
-        core::array::from_fn(|i| self.0.get(first + i).map_or(0, Number::load))
+        // Relaxed, as in `store`: ordered by the fences of `window::adjustable`.
+        core::array::from_fn(|i| self.0.get(first + i).map_or(0, |word| word.load(Ordering::Relaxed) as u32))
     }
 
     /// The kind of the window, above it that of the window for slow calls, and [`MEASURES`].
@@ -123,7 +124,7 @@ impl Cell {
 
     pub(super) fn store(&self, checked: &Checked) {
         for (number, value) in self.0.iter().zip(checked.numbers) {
-            number.store(value);
+            number.store(value.into(), Ordering::Relaxed);
         }
     }
 }

@@ -34,13 +34,13 @@ pub(super) enum Stop {
 /// or with what to return where nothing is to be stored.
 #[inline]
 pub(super) fn change<A>(word: &Word, mut decide: impl FnMut(Raw) -> Result<(Raw, A), A>) -> A {
-    let mut seen = word.first_load(Ordering::Acquire);
+    let mut seen = word.first_look();
     loop {
         let (new, answer) = match decide(seen) {
             Ok(change) => change,
             Err(answer) => return answer,
         };
-        match word.exchange(seen, new, Ordering::Release, Ordering::Acquire) {
+        match word.exchange(seen, new) {
             Ok(()) => return answer,
             Err(now) => seen = now,
         }

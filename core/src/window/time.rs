@@ -222,15 +222,14 @@ impl<'a, G: RowsOfGood<'a>> Rows<'a, G> {
         let TimeRule { threshold, laps } = self.rule;
         let place = laps.place(call.now(), false);
         let Some(word) = self.own.get(place.slot) else { return false };
-        // Relaxed, all: only a word of this very generation is replaced. The exchange continues the release
-        // sequence of the one that put the tag there. Where the words were turned since, this word has
-        // changed, and the exchange is refused.
+        // Relaxed: only a word of this very generation is replaced. Where the words were turned since, this
+        // word has changed, and the exchange is refused.
         let seen = word.load(Ordering::Relaxed);
         // Far beyond any count where the word is another bucket's.
         let count = seen.wrapping_sub(tagged(call.generation(), laps.label(place.lap)));
         (Raw::from(threshold.min_calls)..laps.most_calls()).contains(&count)
             && self.stands(tagged(call.generation(), place.half))
-            && word.exchange(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+            && word.exchange(seen, seen + 1).is_ok()
     }
 
     #[inline(never)]
