@@ -48,10 +48,9 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
         let _turn = self.window.take_turn().ok_or(AdjustError::Busy)?;
         // Which cell is in force is known to whoever has the turn.
         let seen = self.load();
-        if self.window.is_in_force(seen, &checked) {
+        if !self.window.prepare(seen, &checked) {
             return Ok(());
         }
-        self.window.prepare(seen, &checked);
         let new = &checked.config;
         self.step_by(|state, config| {
             let now = &self.now();

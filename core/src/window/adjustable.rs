@@ -23,11 +23,12 @@ use crate::settings::attempt;
 use crate::state::State;
 use crate::sync::{Flag, Held, Ordering, Word, const_unless_loom, fence};
 use crate::window::Evidence;
-use crate::window::any::{CUSUM, FAILURES};
+use crate::window::any::{AnyRule, CUSUM, FAILURES};
 use crate::window::call::Call;
 use crate::window::cell::{Cell, Checked, MEASURES};
-use crate::window::judge::{Inside, Judge, Rule, Verdict};
-use crate::window::lanes::{Lanes, Room};
+use crate::window::judge::{Inside, Judge, Verdict};
+use crate::window::lanes::{Lanes, Part};
+use crate::window::ruled::{Room, Rule};
 use crate::window::slow::judge_both;
 use crate::window::tagged::peek;
 use crate::{Clock, Config, ConfigError, Outcome, Settings};
@@ -69,36 +70,26 @@ impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
         ///
         /// A [`ConfigError`] for the first setting outside its limits.
         pub const fn new(settings: &Settings) -> Result<Self, ConfigError> {
-            Ok(Self::of(&attempt!(Checked::new(settings, WORDS, SLOW)), ()))
-        }
-    }
-}
-
-impl<const WORDS: usize, const SLOW: usize, L> Adjustable<WORDS, SLOW, L> {
-    const_unless_loom! {
-        const fn of(checked: &Checked, lanes: L) -> Self {
             const { assert!(WORDS > 0, "a window takes at least one word") };
-            Self {
-                cells: [Cell::new(checked), Cell::new(checked)],
+            let checked = attempt!(Checked::new(settings, WORDS, SLOW));
+            Ok(Self {
+                cells: [Cell::new(&checked), Cell::new(&checked)],
                 turn: Flag::new(),
                 failed: Word::zeroes(),
                 slow: Word::zeroes(),
-                lanes,
-            }
+                lanes: (),
+            })
         }
+    }
+
+    /// The same, whose time windows count good calls in `lanes`.
+    pub fn with_lanes<L: Lanes>(self, lanes: L) -> Adjustable<WORDS, SLOW, L> {
+        let Self { cells, turn, failed, slow, lanes: () } = self;
+        Adjustable { cells, turn, failed, slow, lanes }
     }
 }
 
 impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L> {
-    /// A window with these settings at first, whose time windows count good calls in `lanes`.
-    ///
-    /// # Errors
-    ///
-    /// A [`ConfigError`] for the first setting outside its limits.
-    pub fn with_lanes(settings: &Settings, lanes: L) -> Result<Self, ConfigError> {
-        Ok(Self::of(&Checked::new(settings, WORDS, SLOW)?, lanes))
-    }
-
     /// Where time windows count the good calls of many cores.
     pub(crate) const fn lanes(&self) -> &L {
         &self.lanes
@@ -114,24 +105,23 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
         self.turn.take()
     }
 
-    /// Whether `checked` is what is in force in `state`. For who has the turn.
-    pub(crate) fn is_in_force(&self, state: State, checked: &Checked) -> bool {
-        self.cell(state).holds(checked)
-    }
-
-    /// Writes `checked` into the cell that is not in force in `state`. For who has the turn.
-    pub(crate) fn prepare(&self, state: State, checked: &Checked) {
-        fence(Ordering::Release);
-        let (_, other) = self.cells(state);
-        other.store(checked);
+    /// Writes `checked` into the cell that is not in force in `state`, unless the other one holds the same.
+    /// Returns whether it did. For who has the turn.
+    pub(crate) fn prepare(&self, state: State, checked: &Checked) -> bool {
+        let (in_force, other) = self.cells(state);
+        let is_new = !in_force.holds(checked);
+        if is_new {
+            fence(Ordering::Release);
+            other.store(checked);
+        }
+        is_new
     }
 
     /// Whether there are limits for those who measure calls, in the generation of `seen`. Needs no second look:
     /// it is one number, and where the settings have changed since the call's outcome is stale.
     #[inline]
     pub(crate) fn measures(&self, seen: State) -> bool {
-        fence(Ordering::Acquire);
-        self.cell(seen).kinds() & MEASURES != 0
+        self.kinds(seen) & MEASURES != 0
     }
 
     #[inline]
@@ -164,14 +154,14 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
 
     /// Where the window keeps what it knows.
     #[inline]
-    fn failed(&self) -> Room<'_, L> {
-        Room { words: &self.failed, lanes: &self.lanes, part: |lane| &lane.failed }
+    fn failed(&self) -> Option<Room<'_, Part<'_, L>>> {
+        Room::of(&self.failed, Part { lanes: &self.lanes, part: |lane| &lane.failed })
     }
 
     /// Where the one for slow calls does.
     #[inline]
-    fn slow(&self) -> Room<'_, L> {
-        Room { words: &self.slow, lanes: &self.lanes, part: |lane| &lane.slow }
+    fn slow(&self) -> Option<Room<'_, Part<'_, L>>> {
+        Room::of(&self.slow, Part { lanes: &self.lanes, part: |lane| &lane.slow })
     }
 }
 
@@ -209,7 +199,7 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Inside for Adjustable<WORD
     fn is_at_rest(&self, kinds: u32, seen: State) -> bool {
         match kinds & !MEASURES {
             FAILURES => true,
-            CUSUM => peek(&self.failed, seen.generation()) == 0,
+            CUSUM => self.failed.first().is_none_or(|word| peek(word, seen.generation()) == 0),
             _ => false,
         }
     }
@@ -221,24 +211,23 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS
         let Ok((failed, slow)) = self.read(call.state_word(), call.state(), Cell::rules) else {
             return Verdict::Stale;
         };
-        judge_both(
-            outcome,
-            slow.is_some(),
-            |bad| failed.map_or(Verdict::Holds, |rule| rule.count(&self.failed(), bad, call)),
-            |bad| slow.map_or(Verdict::Holds, |rule| rule.count(&self.slow(), bad, call)),
-        )
+        let count = |rule: Option<AnyRule>, room: Option<Room<'_, _>>, bad| {
+            rule.zip(room).map_or(Verdict::Holds, |(rule, room)| rule.count(&room, bad, call))
+        };
+        let of_failed = |bad| count(failed, self.failed(), bad);
+        let of_slow = |bad| count(slow, self.slow(), bad);
+        judge_both(outcome, slow.is_some(), of_failed, of_slow)
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
         let (failed, slow) = self.read(call.state_word(), call.state(), Cell::rules)?;
-        Ok(Evidence {
-            failed: failed.map(|rule| rule.measure(&self.failed(), call)),
-            slow: slow.map(|rule| rule.measure(&self.slow(), call)),
-        })
+        let measure = |rule: Option<AnyRule>, room: Option<Room<'_, _>>| Some(rule?.measure(&room?, call));
+        Ok(Evidence { failed: measure(failed, self.failed()), slow: measure(slow, self.slow()) })
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        self.failed().sweep(call);
-        self.slow().sweep(call);
+        for room in [self.failed(), self.slow()].iter().flatten() {
+            room.sweep(call);
+        }
     }
 }

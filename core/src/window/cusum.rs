@@ -23,12 +23,12 @@
 
 use crate::settings::{MILLION, attempt, within};
 use crate::state::CONTENT_BITS;
-use crate::sync::{Raw, WIDE, Word, const_unless_loom};
+use crate::sync::{Raw, WIDE, const_unless_loom};
 use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
-use crate::window::lanes::{Lanes, Room};
+use crate::window::judge::Verdict;
 use crate::window::logarithm::log2;
+use crate::window::ruled::{Room, Rows, Rule, Ruled, Words};
 use crate::window::tagged::{peek, update};
 use crate::{Clock, ConfigError, CusumSettings};
 
@@ -110,8 +110,7 @@ const MOST_CALLS: u64 = 1_000_000_000_000_000;
 /// assert_eq!(breaker.phase(), Phase::Open);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct Cusum(CusumRule, [Word; 1]);
+pub type Cusum = Ruled<CusumRule, Words<1>>;
 
 impl Cusum {
     const_unless_loom! {
@@ -123,16 +122,14 @@ impl Cusum {
         /// and so far above it that a success weighs anything; `calls_per_false_trip` from 2 to 10¹⁵;
         /// `sustained_for_ms` at most 16,777,216, and 0 where words are 32 bits wide.
         pub const fn new(settings: CusumSettings) -> Result<Self, ConfigError> {
-            Ok(Self(attempt!(CusumRule::new(settings)), Word::zeroes()))
+            Ok(Self { rule: attempt!(CusumRule::new(settings)), memory: Words::new() })
         }
     }
 }
 
-judges_by_its_rule!(Cusum);
-
-/// The rule beside its word.
+/// The rule of a [`Cusum`] window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CusumRule {
+pub struct CusumRule {
     /// What a failure adds.
     pub(super) failure: u32,
     /// What a success takes away.
@@ -255,20 +252,19 @@ const fn least_broken(normal: u32, calls: u64) -> u64 {
 
 impl Rule for CusumRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some(word) = room.words.first() else { return Verdict::Holds };
-        if !bad && peek(room.words, call.generation()) == 0 {
+    fn count<C: Clock>(&self, room: &Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        if !bad && peek(room.first, call.generation()) == 0 {
             return Verdict::Holds;
         }
         let now = if bad && self.sustained_for_ms > 0 { call.now() } else { 0 };
-        update(word, call, |there| {
+        update(room.first, call, |there| {
             Ok(if bad { self.failed(there, now) } else { (self.succeeded(there), Verdict::Holds) })
         })
         .unwrap_or(Verdict::Stale)
     }
 
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
-        let sum = u64::from(peek(room.words, call.generation()) & (TRIPS_AT - 1));
+    fn measure<C: Clock>(&self, room: &Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+        let sum = u64::from(peek(room.first, call.generation()) & (TRIPS_AT - 1));
         Measured::Sum { ppm: ((sum * u64::from(MILLION)) >> SUM_BITS) as u32 }
     }
 }

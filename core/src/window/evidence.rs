@@ -15,13 +15,6 @@ pub struct Evidence {
     pub slow: Option<Measured>,
 }
 
-impl Evidence {
-    /// Of a window that judges failed calls only.
-    pub(super) const fn of_failed(measured: Measured) -> Self {
-        Self { failed: Some(measured), slow: None }
-    }
-}
-
 /// What one window has counted, beside what trips it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -162,8 +155,8 @@ mod tests {
         let rate = Rate::percent(50).min_calls(10);
         let window = WindowSettings::Time { span_ms: 1_000, buckets: 4, rate };
         let lanes = InTurn([Lane::new(), Lane::new()], Cell::new(0));
-        let window = Adjustable::<9, 0, _>::with_lanes(&Settings { window, ..Settings::DEFAULT }, lanes);
-        let breaker = Breaker::new(window.unwrap(), (), ManualClock::new(0));
+        let window = Adjustable::<9>::new(&Settings { window, ..Settings::DEFAULT }).unwrap();
+        let breaker = Breaker::new(window.with_lanes(lanes), (), ManualClock::new(0));
         for outcome in [Outcome::Success, Outcome::Success, Outcome::Success, Outcome::Failure] {
             breaker.allow().unwrap().record(outcome);
             breaker.clock().advance(200);

@@ -17,9 +17,9 @@ use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
 use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
-use crate::window::lanes::{Lanes, Room};
+use crate::window::judge::Verdict;
 use crate::window::reading::Reading;
+use crate::window::ruled::{Room, Rows, Rule, Ruled, Words};
 use crate::window::tagged::{Stop, own_content, update};
 use crate::window::turn::Turning;
 use crate::{Clock, ConfigError};
@@ -54,8 +54,7 @@ const DIGITS: u32 = if WIDE { 28 } else { 14 };
 /// assert_eq!(breaker.phase(), Phase::Open);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct Failures<const K: usize>(FailuresRule, [Word; K]);
+pub type Failures<const K: usize> = Ruled<FailuresRule, Words<K>>;
 
 impl<const K: usize> Failures<K> {
     const_unless_loom! {
@@ -86,16 +85,14 @@ impl<const K: usize> Failures<K> {
         ///
         /// `threshold` must be from 1 to `K`, and `ms` from 1 to 67,108,864 (18.6 hours).
         pub const fn up_to(threshold: u32, ms: u64) -> Result<Self, ConfigError> {
-            Ok(Self(attempt!(FailuresRule::new(threshold, ms, K)), Word::zeroes()))
+            Ok(Self { rule: attempt!(FailuresRule::new(threshold, ms, K)), memory: Words::new() })
         }
     }
 }
 
-judges_by_its_rule!(Failures<const K: usize>);
-
-/// The rule beside its slots.
+/// The rule of a [`Failures`] window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FailuresRule {
+pub struct FailuresRule {
     within: Span,
     /// K−1.
     slots: u32,
@@ -117,14 +114,13 @@ impl FailuresRule {
     }
 
     /// The rule with its words: the turn, and the slots.
-    fn ring(self, words: &[Word]) -> Option<Ring<'_>> {
-        let (turn, slots) = words.split_first()?;
-        Some(Ring { within: self.within, turn, slots: slots.get(..self.slots as usize).unwrap_or(slots) })
+    fn ring<'a>(self, turn: &'a Word, slots: &'a [Word]) -> Ring<'a> {
+        Ring { within: self.within, turn, slots: slots.get(..self.slots as usize).unwrap_or(slots) }
     }
 
     #[cold]
-    fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
-        let Some(ring) = self.ring(words) else { return Verdict::Trips };
+    fn fail<C: Clock>(self, turn: &Word, slots: &[Word], call: &Call<'_, C>) -> Verdict {
+        let ring = self.ring(turn, slots);
         Reading::judged(call, |reading| ring.walk(reading, call))
     }
 }
@@ -221,12 +217,12 @@ impl<'a> Turning<'a> for Ring<'a> {
 
 impl Rule for FailuresRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
-        if bad { self.fail(room.words, call) } else { Verdict::Holds }
+    fn count<C: Clock>(&self, room: &Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        if bad { self.fail(room.first, room.rest, call) } else { Verdict::Holds }
     }
 
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
-        let bad = self.ring(room.words).map_or(0, |ring| ring.live(call));
+    fn measure<C: Clock>(&self, room: &Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+        let bad = self.ring(room.first, room.rest).live(call);
         Measured::Count { bad: bad as u32, limit: self.slots + 1 }
     }
 }

@@ -75,11 +75,11 @@ pub(super) const fn own_content(value: Raw, generation: u16) -> Raw {
     if tag(value) == generation { content(value) } else { 0 }
 }
 
-/// What `generation` has put into the first of `words`, for who writes nothing on the strength of it.
+/// What `generation` has put into `word`, for who writes nothing on the strength of it.
 #[inline]
-pub(super) fn peek(words: &[Word], generation: u16) -> Raw {
+pub(super) fn peek(word: &Word, generation: u16) -> Raw {
     // Relaxed: a word says all of itself.
-    words.first().map_or(0, |word| own_content(word.load(Ordering::Relaxed), generation))
+    own_content(word.load(Ordering::Relaxed), generation)
 }
 
 /// A quarter of all generations.
