@@ -114,8 +114,8 @@ const fn ordered(stored: Ordering, refused: Ordering) -> (Ordering, Ordering) {
 }
 
 /// A shared word.
-#[derive(Debug)]
-pub(crate) struct Word {
+#[derive(Debug, Default)]
+pub struct Word {
     value: Atomic,
     #[cfg(nanobreaker_weak_fails)]
     attempts: Unmodelled32,

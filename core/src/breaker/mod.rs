@@ -159,7 +159,7 @@ impl<W: Window, C, O> Breaker<W, C, O> {
 
     #[inline]
     fn call(&self, seen: State) -> Call<'_, C> {
-        Call::new(&self.state, &self.clock, seen)
+        Call { word: &self.state, clock: &self.clock, seen }
     }
 }
 

@@ -21,7 +21,7 @@
 
 use crate::settings::attempt;
 use crate::state::State;
-use crate::sync::{Flag, Held, Ordering, Word, const_unless_loom, fence};
+use crate::sync::{Flag, Ordering, Word, const_unless_loom, fence};
 use crate::window::Evidence;
 use crate::window::any::{AnyRule, CUSUM, FAILURES};
 use crate::window::call::Call;
@@ -56,11 +56,16 @@ use crate::{Clock, Config, ConfigError, Outcome, Settings};
 #[derive(Debug)]
 pub struct Adjustable<const WORDS: usize, const SLOW: usize = 0, L = ()> {
     cells: [Cell; 2],
-    turn: Flag,
+    /// Who adjusts has it.
+    pub(crate) turn: Flag,
     failed: [Word; WORDS],
     slow: [Word; SLOW],
-    lanes: L,
+    /// Where time windows count the good calls of many cores.
+    pub(crate) lanes: L,
 }
+
+/// A rule, beside where it keeps what it knows.
+type InRoom<'a, L> = (AnyRule, Room<'a, Part<'a, L>>);
 
 impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
     const_unless_loom! {
@@ -90,19 +95,9 @@ impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
 }
 
 impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L> {
-    /// Where time windows count the good calls of many cores.
-    pub(crate) const fn lanes(&self) -> &L {
-        &self.lanes
-    }
-
     /// `settings` if each is within its limits.
     pub(crate) fn check(settings: &Settings) -> Result<Checked, ConfigError> {
         Checked::new(settings, WORDS, SLOW)
-    }
-
-    /// Takes the turn to adjust, unless somebody has it.
-    pub(crate) fn take_turn(&self) -> Option<Held<'_>> {
-        self.turn.take()
     }
 
     /// Writes `checked` into the cell that is not in force in `state`, unless the other one holds the same.
@@ -124,11 +119,6 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
         self.kinds(seen) & MEASURES != 0
     }
 
-    #[inline]
-    fn cell(&self, state: State) -> &Cell {
-        self.cells(state).0
-    }
-
     /// The cell that is in force in `state`, and the other one.
     #[inline]
     fn cells(&self, state: State) -> (&Cell, &Cell) {
@@ -146,22 +136,25 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
         read: impl FnOnce(&Cell) -> T,
     ) -> Result<T, State> {
         fence(Ordering::Acquire);
-        let answer = read(self.cell(seen));
+        let answer = read(self.cells(seen).0);
         fence(Ordering::Acquire);
         let now = State(word.load(Ordering::Relaxed));
         if now.generation() == seen.generation() { Ok(answer) } else { Err(now) }
     }
 
-    /// Where the window keeps what it knows.
-    #[inline]
-    fn failed(&self) -> Option<Room<'_, Part<'_, L>>> {
-        Room::of(&self.failed, Part { lanes: &self.lanes, part: |lane| &lane.failed })
+    /// Where the window keeps what it knows, and where the one for slow calls does.
+    fn rooms(&self) -> [Option<Room<'_, Part<'_, L>>>; 2] {
+        let lanes = &self.lanes;
+        let failed = Room::of(&self.failed, Part { lanes, part: |lane| &lane.failed });
+        [failed, Room::of(&self.slow, Part { lanes, part: |lane| &lane.slow })]
     }
 
-    /// Where the one for slow calls does.
+    /// The rule of the window, and that of the one for slow calls, as [`read`](Self::read) finds them.
     #[inline]
-    fn slow(&self) -> Option<Room<'_, Part<'_, L>>> {
-        Room::of(&self.slow, Part { lanes: &self.lanes, part: |lane| &lane.slow })
+    fn rules<C>(&self, call: &Call<'_, C>) -> Result<[Option<InRoom<'_, L>>; 2], State> {
+        let [failed, slow] = self.read(call.word, call.seen, Cell::rules)?;
+        let [of_failed, of_slow] = self.rooms();
+        Ok([failed.zip(of_failed), slow.zip(of_slow)])
     }
 }
 
@@ -184,7 +177,7 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Inside for Adjustable<WORD
         // As before any reading of a cell. Without it a thread that sees the flip could find the kind of
         // window that the cell held before, and a success would be lost.
         fence(Ordering::Acquire);
-        self.cell(seen).kinds()
+        self.cells(seen).0.kinds()
     }
 
     #[inline]
@@ -208,26 +201,20 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Inside for Adjustable<WORD
 impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS, SLOW, L> {
     #[inline(never)]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        let Ok((failed, slow)) = self.read(call.state_word(), call.state(), Cell::rules) else {
-            return Verdict::Stale;
+        let Ok([failed, slow]) = self.rules(call) else { return Verdict::Stale };
+        let count = |rule: Option<InRoom<'_, L>>, bad| {
+            rule.map_or(Verdict::Holds, |(rule, room)| rule.count(room, bad, call))
         };
-        let count = |rule: Option<AnyRule>, room: Option<Room<'_, _>>, bad| {
-            rule.zip(room).map_or(Verdict::Holds, |(rule, room)| rule.count(&room, bad, call))
-        };
-        let of_failed = |bad| count(failed, self.failed(), bad);
-        let of_slow = |bad| count(slow, self.slow(), bad);
-        judge_both(outcome, slow.is_some(), of_failed, of_slow)
+        judge_both(outcome, slow.is_some(), |bad| count(failed, bad), |bad| count(slow, bad))
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        let (failed, slow) = self.read(call.state_word(), call.state(), Cell::rules)?;
-        let measure = |rule: Option<AnyRule>, room: Option<Room<'_, _>>| Some(rule?.measure(&room?, call));
-        Ok(Evidence { failed: measure(failed, self.failed()), slow: measure(slow, self.slow()) })
+        let rules = self.rules(call)?;
+        let [failed, slow] = rules.map(|rule| rule.map(|(rule, room)| rule.measure(room, call)));
+        Ok(Evidence { failed, slow })
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        for room in [self.failed(), self.slow()].iter().flatten() {
-            room.sweep(call);
-        }
+        self.rooms().iter().flatten().for_each(|room| room.sweep(call));
     }
 }

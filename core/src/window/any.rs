@@ -1,7 +1,7 @@
 //! A window chosen at run time.
 
 use crate::settings::{Threshold, attempt};
-use crate::sync::const_unless_loom;
+use crate::sync::{Word, const_unless_loom};
 use crate::window::Measured;
 use crate::window::call::Call;
 use crate::window::calls::CallsRule;
@@ -10,7 +10,7 @@ use crate::window::cusum::CusumRule;
 use crate::window::failures::FailuresRule;
 use crate::window::judge::Verdict;
 use crate::window::laps::Laps;
-use crate::window::ruled::{Room, Rows, Rule, Ruled, Words};
+use crate::window::ruled::{Room, Rows, Rule, Ruled};
 use crate::window::time::TimeRule;
 use crate::{Clock, ConfigError, WindowSettings};
 
@@ -33,7 +33,7 @@ use crate::{Clock, ConfigError, WindowSettings};
 /// # assert!(breaker.allow().is_ok());
 /// # Ok::<(), nanobreaker_core::ConfigError>(())
 /// ```
-pub type AnyWindow<const WORDS: usize> = Ruled<AnyRule, Words<WORDS>>;
+pub type AnyWindow<const WORDS: usize> = Ruled<AnyRule, [Word; WORDS]>;
 
 impl<const WORDS: usize> AnyWindow<WORDS> {
     const_unless_loom! {
@@ -44,7 +44,7 @@ impl<const WORDS: usize> AnyWindow<WORDS> {
         /// As the constructor of that window: a threshold or a size may be what `WORDS` words hold.
         pub const fn new(settings: WindowSettings) -> Result<Self, ConfigError> {
             const { assert!(WORDS > 0, "a window takes at least one word") };
-            Ok(Self { rule: attempt!(AnyRule::new(settings, WORDS)), memory: Words::new() })
+            Ok(Self { rule: attempt!(AnyRule::new(settings, WORDS)), memory: Word::zeroes() })
         }
     }
 }
@@ -123,11 +123,11 @@ macro_rules! ask {
 
 impl Rule for AnyRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+    fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
         ask!(self, count(room, bad, call))
     }
 
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+    fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
         ask!(self, measure(room, call))
     }
 }

@@ -80,8 +80,7 @@ impl Cell {
     /// The kind of the window, above it that of the window for slow calls, and [`MEASURES`].
     #[inline]
     pub(super) fn kinds(&self) -> u32 {
-        let [kinds] = self.load(0);
-        kinds
+        self.0[0].load()
     }
 
     /// The limits for those who measure calls, in milliseconds: slow after, hung after; 0 is never.
@@ -91,10 +90,10 @@ impl Cell {
     }
 
     /// The rule of the window, and that of the window for slow calls.
-    pub(super) fn rules(&self) -> (Option<AnyRule>, Option<AnyRule>) {
+    pub(super) fn rules(&self) -> [Option<AnyRule>; 2] {
         let [failed, slow, ..] = self.kinds().to_le_bytes().map(u32::from);
         let rule = |kind, first| (kind != MISSING).then(|| AnyRule { kind, numbers: self.load(first) });
-        (rule(failed, FAILED), rule(slow, SLOW))
+        [rule(failed, FAILED), rule(slow, SLOW)]
     }
 
     #[inline]
@@ -135,10 +134,10 @@ mod tests {
         assert!(cell.holds(&checked));
         assert_eq!(cell.config(), checked.config);
         assert_eq!(cell.limits(), [6, 7]);
-        let expected = (
+        let expected = [
             AnyRule::new(settings.window, 10).ok(),
             settings.slow_window.and_then(|window| AnyRule::new(window, 1).ok()),
-        );
+        ];
         assert_eq!(cell.rules(), expected);
     }
 }

@@ -3,11 +3,11 @@
 //! One word: the number of failures since the last success.
 
 use crate::settings::{attempt, within};
-use crate::sync::const_unless_loom;
+use crate::sync::{Word, const_unless_loom};
 use crate::window::Measured;
 use crate::window::call::Call;
 use crate::window::judge::Verdict;
-use crate::window::ruled::{Room, Rows, Rule, Ruled, Words};
+use crate::window::ruled::{Room, Rows, Rule, Ruled};
 use crate::window::tagged::{peek, update};
 use crate::{Clock, ConfigError};
 
@@ -35,7 +35,7 @@ const MAX_THRESHOLD: u32 = u16::MAX as u32;
 /// assert_eq!(breaker.phase(), Phase::Open);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type Consecutive = Ruled<ConsecutiveRule, Words<1>>;
+pub type Consecutive = Ruled<ConsecutiveRule, [Word; 1]>;
 
 impl Consecutive {
     const_unless_loom! {
@@ -45,7 +45,7 @@ impl Consecutive {
         ///
         /// `threshold` must be from 1 to 65,535.
         pub const fn new(threshold: u32) -> Result<Self, ConfigError> {
-            Ok(Self { rule: attempt!(ConsecutiveRule::new(threshold)), memory: Words::new() })
+            Ok(Self { rule: attempt!(ConsecutiveRule::new(threshold)), memory: Word::zeroes() })
         }
     }
 }
@@ -65,7 +65,7 @@ impl ConsecutiveRule {
 
 impl Rule for ConsecutiveRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+    fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
         if !bad && peek(room.first, call.generation()) == 0 {
             return Verdict::Holds;
         }
@@ -81,7 +81,7 @@ impl Rule for ConsecutiveRule {
         .unwrap_or(Verdict::Stale)
     }
 
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+    fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
         Measured::Count { bad: peek(room.first, call.generation()) as u32, limit: self.threshold }
     }
 }

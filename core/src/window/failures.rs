@@ -19,7 +19,7 @@ use crate::window::Measured;
 use crate::window::call::Call;
 use crate::window::judge::Verdict;
 use crate::window::reading::Reading;
-use crate::window::ruled::{Room, Rows, Rule, Ruled, Words};
+use crate::window::ruled::{Room, Rows, Rule, Ruled};
 use crate::window::tagged::{Stop, own_content, update};
 use crate::window::turn::Turning;
 use crate::{Clock, ConfigError};
@@ -54,7 +54,7 @@ const DIGITS: u32 = if WIDE { 28 } else { 14 };
 /// assert_eq!(breaker.phase(), Phase::Open);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type Failures<const K: usize> = Ruled<FailuresRule, Words<K>>;
+pub type Failures<const K: usize> = Ruled<FailuresRule, [Word; K]>;
 
 impl<const K: usize> Failures<K> {
     const_unless_loom! {
@@ -85,7 +85,7 @@ impl<const K: usize> Failures<K> {
         ///
         /// `threshold` must be from 1 to `K`, and `ms` from 1 to 67,108,864 (18.6 hours).
         pub const fn up_to(threshold: u32, ms: u64) -> Result<Self, ConfigError> {
-            Ok(Self { rule: attempt!(FailuresRule::new(threshold, ms, K)), memory: Words::new() })
+            Ok(Self { rule: attempt!(FailuresRule::new(threshold, ms, K)), memory: Word::zeroes() })
         }
     }
 }
@@ -162,7 +162,7 @@ impl Ring<'_> {
 
     /// How many slots hold a failure within the window, for who writes nothing.
     fn live<C: Clock>(&self, call: &Call<'_, C>) -> usize {
-        let reading = Reading::to_look(call);
+        let reading = Reading { now: call.now(), was_set_back: true };
         let (turned, half) = (self.turned(call), self.half(reading));
         let is_live = |slot: &&Word| {
             // Relaxed: ordered behind the acquire load of the turn.
@@ -196,7 +196,7 @@ impl Ring<'_> {
     }
 }
 
-impl<'a> Turning<'a> for Ring<'a> {
+impl Turning for Ring<'_> {
     const ODD: Raw = 1 << (STAMP_BITS - 1);
 
     #[inline]
@@ -205,23 +205,23 @@ impl<'a> Turning<'a> for Ring<'a> {
     }
 
     #[inline]
-    fn turn(&self) -> &'a Word {
+    fn turn(&self) -> &Word {
         self.turn
     }
 
     #[inline]
-    fn words(&self) -> impl Iterator<Item = &'a Word> + Clone {
+    fn words(&self) -> impl Iterator<Item = &Word> + Clone {
         self.slots.iter()
     }
 }
 
 impl Rule for FailuresRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+    fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
         if bad { self.fail(room.first, room.rest, call) } else { Verdict::Holds }
     }
 
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+    fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
         let bad = self.ring(room.first, room.rest).live(call);
         Measured::Count { bad: bad as u32, limit: self.slots + 1 }
     }

@@ -33,7 +33,7 @@ impl Lanes for () {}
 
 /// The good calls of one thread or core, in cache lines of its own: for the window and for the one that
 /// judges slow calls.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Lane {
     pub(super) failed: [Word; BUCKETS],
@@ -49,12 +49,6 @@ impl Lane {
     }
 }
 
-impl Default for Lane {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// A part of each lane.
 pub(crate) struct Part<'a, L> {
     pub(super) lanes: &'a L,
@@ -63,8 +57,8 @@ pub(crate) struct Part<'a, L> {
 
 impl<L: Lanes> Rows for Part<'_, L> {
     #[inline]
-    fn own(&self) -> &[Word] {
-        self.lanes.own().map_or(&[], self.part)
+    fn own(&self) -> Option<&[Word]> {
+        self.lanes.own().map(self.part)
     }
 
     #[inline]

@@ -8,7 +8,7 @@ use crate::window::Evidence;
 use crate::window::any::AnyRule;
 use crate::window::call::Call;
 use crate::window::judge::{Inside, Judge, Verdict};
-use crate::window::ruled::{Memory, Rule, Words};
+use crate::window::ruled::{Memory, Rule};
 use crate::{Clock, Config, Outcome, Settings, checked};
 
 /// Settings that belong to a type, for [`Fixed`].
@@ -42,7 +42,7 @@ pub trait Preset {
 /// ```
 #[derive(Debug)]
 pub struct Fixed<P, const WORDS: usize> {
-    memory: Words<WORDS>,
+    memory: [Word; WORDS],
     preset: PhantomData<fn() -> P>,
 }
 
@@ -58,7 +58,7 @@ impl<P: Preset, const WORDS: usize> Fixed<P, WORDS> {
                 assert!(P::SETTINGS.slow_window.is_none(), "a preset has no window for slow calls");
                 let _ = (Self::RULE, Self::CONFIG);
             }
-            Self { memory: Words::new(), preset: PhantomData }
+            Self { memory: Word::zeroes(), preset: PhantomData }
         }
     }
 }
@@ -88,11 +88,11 @@ impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         let Some(room) = self.memory.room() else { return Verdict::Holds };
-        Self::RULE.count(&room, outcome != Outcome::Success, call)
+        Self::RULE.count(room, outcome != Outcome::Success, call)
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        let failed = self.memory.room().map(|room| Self::RULE.measure(&room, call));
+        let failed = self.memory.room().map(|room| Self::RULE.measure(room, call));
         Ok(Evidence { failed, slow: None })
     }
 

@@ -14,16 +14,12 @@ const MOST_READINGS: u8 = 32;
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     pub(super) now: Raw,
-    /// Times that are newer than `now` are from before the clock was set back.
+    /// Times that are newer than `now` are from before the clock was set back. Who writes nothing takes that for
+    /// granted.
     pub(super) was_set_back: bool,
 }
 
 impl Reading {
-    /// For who writes nothing: newer times are taken as if the clock had been set back.
-    pub(super) fn to_look<C: Clock>(call: &Call<'_, C>) -> Self {
-        Self { now: call.now(), was_set_back: true }
-    }
-
     /// What `judge` says by the clock. Where it meets a newer time this thread stalled after it read the
     /// clock, or the clock was set back.
     ///

@@ -3,7 +3,7 @@
 use core::{iter, slice};
 
 use crate::state::State;
-use crate::sync::{Word, const_unless_loom};
+use crate::sync::Word;
 use crate::window::call::Call;
 use crate::window::judge::{Judge, Plain, Verdict};
 use crate::window::tagged::sweep;
@@ -13,10 +13,10 @@ use crate::{Clock, Outcome};
 /// Judges calls that are good or bad, by what it keeps in a room.
 pub(crate) trait Rule {
     /// Takes in one call.
-    fn count<C: Clock>(&self, room: &Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict;
+    fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict;
 
     /// What it has counted. Writes nothing.
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured;
+    fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured;
 }
 
 /// The words of one rule, and `rows` in which threads count good calls apart from each other.
@@ -28,10 +28,10 @@ pub(crate) struct Room<'a, R> {
 
 /// Rows of words beside a room; `()` has none.
 pub(crate) trait Rows {
-    /// The row of the present thread; empty where it has none.
+    /// The row of the present thread, if it has one.
     #[inline]
-    fn own(&self) -> &[Word] {
-        &[]
+    fn own(&self) -> Option<&[Word]> {
+        None
     }
 
     /// All rows.
@@ -63,22 +63,11 @@ pub(crate) trait Memory {
     fn room(&self) -> Option<Room<'_, impl Rows>>;
 }
 
-/// The memory of most windows.
-#[derive(Debug)]
-pub struct Words<const N: usize>([Word; N]);
-
-impl<const N: usize> Words<N> {
-    const_unless_loom! {
-        pub(super) const fn new() -> Self {
-            Self(Word::zeroes())
-        }
-    }
-}
-
-impl<const N: usize> Memory for Words<N> {
+/// That of most windows.
+impl<const N: usize> Memory for [Word; N] {
     #[inline]
     fn room(&self) -> Option<Room<'_, impl Rows>> {
-        Room::of(&self.0, ())
+        Room::of(self, ())
     }
 }
 
@@ -98,11 +87,11 @@ impl<R: Rule, M: Memory> Judge for Ruled<R, M> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
         let Some(room) = self.memory.room() else { return Verdict::Holds };
-        self.rule.count(&room, outcome != Outcome::Success, call)
+        self.rule.count(room, outcome != Outcome::Success, call)
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        let failed = self.memory.room().map(|room| self.rule.measure(&room, call));
+        let failed = self.memory.room().map(|room| self.rule.measure(room, call));
         Ok(Evidence { failed, slow: None })
     }
 

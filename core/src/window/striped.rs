@@ -105,8 +105,8 @@ impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Memory for Striped<
 
 impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Rows for &Striped<S, STRIPES, BUCKETS> {
     #[inline]
-    fn own(&self) -> &[Word] {
-        self.good.get(self.stripes.stripe() % STRIPES.max(1)).map_or(&[], |stripe| &stripe.0)
+    fn own(&self) -> Option<&[Word]> {
+        self.good.get(self.stripes.stripe() % STRIPES.max(1)).map(|stripe| &stripe.0[..])
     }
 
     #[inline]

@@ -110,13 +110,6 @@ impl TimeRule {
         Ok(Self { threshold, laps })
     }
 
-    /// A success can reach the rate in two ways only: it fills the minimum, or it is the first call
-    /// after a bucket expired. Neither holds once its own bucket has more good calls than the
-    /// minimum.
-    const fn needs_judging(self, is_bad: bool, calls: Raw) -> bool {
-        is_bad || calls <= self.threshold.min_calls as Raw
-    }
-
     /// The calls of one row within the span, whose words are in the half turn of `now`.
     fn sum<C>(self, row: &[Word], now: Place, call: &Call<'_, C>) -> Result<u64, Stop> {
         let mut calls: u64 = 0;
@@ -137,21 +130,30 @@ impl TimeRule {
 
     /// The rule with its words: first the turn, then the bad calls, then the good ones.
     #[inline]
-    fn in_room<'a, R: Rows>(self, room: &'a Room<'a, R>) -> Option<TimeIn<'a, R>> {
-        let (bad, good) = room.rest.split_at_checked(self.laps.buckets as usize)?;
-        Some(TimeIn { rule: self, turn: room.first, bad, good, rows: &room.rows })
+    fn in_room<R: Rows>(self, Room { first, rest, rows }: Room<'_, R>) -> TimeIn<'_, R> {
+        let (bad, good) = rest.split_at(rest.len().min(self.laps.buckets as usize));
+        TimeIn { rule: self, turn: first, bad, good, rows }
     }
 }
 
 impl Rule for TimeRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
-        self.in_room(room).map_or(Verdict::Holds, |time| time.enter(bad, call))
+    fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        let time = self.in_room(room);
+        if WIDE && !bad && time.goes_on(call) {
+            return Verdict::Holds;
+        }
+        time.enter(bad, call)
     }
 
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
-        let nothing = Measured::rate(self.threshold, 0, 0);
-        self.in_room(room).map_or(nothing, |time| time.measure(call))
+    fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+        let time = self.in_room(room);
+        let turned = time.turned(call);
+        let place = self.laps.place(call.now(), true);
+        let place = Place { half: Laps::last_half(place.half, turned), ..place };
+        let sum = |row| self.sum(row, place, call).unwrap_or(0);
+        let bad = sum(time.bad);
+        Measured::rate(self.threshold, bad, time.good().map(sum).fold(bad, u64::saturating_add))
     }
 }
 
@@ -162,41 +164,30 @@ struct TimeIn<'a, R> {
     bad: &'a [Word],
     /// Good calls of threads that have no row of their own.
     good: &'a [Word],
-    rows: &'a R,
+    rows: R,
 }
 
-impl<'a, R: Rows> TimeIn<'a, R> {
+impl<R: Rows> TimeIn<'_, R> {
     /// The words in which a good call of this thread counts.
     #[inline]
-    fn own(&self) -> &'a [Word] {
-        let own = self.rows.own();
-        if own.len() < self.bad.len() { self.good } else { own }
+    fn own(&self) -> &[Word] {
+        self.rows.own().filter(|own| own.len() >= self.bad.len()).unwrap_or(self.good)
     }
 
     /// All words that count good calls, a row after the other.
     #[inline]
-    fn good(&self) -> impl Iterator<Item = &'a [Word]> + Clone {
+    fn good(&self) -> impl Iterator<Item = &[Word]> + Clone {
         iter::once(self.good).chain(self.rows.all())
-    }
-
-    /// Takes in one call and judges, where that can make a difference.
-    #[inline]
-    fn enter<C: Clock>(self, is_bad: bool, call: &Call<'_, C>) -> Verdict {
-        let row = if is_bad { self.bad } else { self.own() };
-        if WIDE && !is_bad && self.goes_on(row, call) {
-            return Verdict::Holds;
-        }
-        self.enter_anywhere(row, is_bad, call)
     }
 
     /// Takes in one good call where that is one more in a bucket that would not be judged: a short way to the
     /// most frequent answer, which takes 110 instructions instead of 204. Small chips do without it, since it
     /// costs flash. Returns whether it did.
     #[inline]
-    fn goes_on<C: Clock>(&self, row: &[Word], call: &Call<'_, C>) -> bool {
+    fn goes_on<C: Clock>(&self, call: &Call<'_, C>) -> bool {
         let TimeRule { threshold, laps } = self.rule;
         let place = laps.place(call.now(), false);
-        let Some(word) = row.get(place.slot) else { return false };
+        let Some(word) = self.own().get(place.slot) else { return false };
         // Relaxed, all: only a word of this very generation is replaced. The exchange continues the release
         // sequence of the one that put the tag there. Where the words were turned since, this word has
         // changed, and the exchange is refused.
@@ -208,16 +199,21 @@ impl<'a, R: Rows> TimeIn<'a, R> {
             && word.exchange(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
+    /// Takes in one call and judges, where that can make a difference.
     #[inline(never)]
-    fn enter_anywhere<C: Clock>(self, row: &[Word], is_bad: bool, call: &Call<'_, C>) -> Verdict {
+    fn enter<C: Clock>(self, is_bad: bool, call: &Call<'_, C>) -> Verdict {
         let laps = self.rule.laps;
+        let row = if is_bad { self.bad } else { self.own() };
         let mut is_counted = false;
         Reading::judged(call, |Reading { now, was_set_back }| {
             let place = laps.place(now, was_set_back);
             self.turn_to(place.half, laps.label(place.lap), was_set_back, call)?;
             if !is_counted {
                 let calls = self.add(row, place, call)?;
-                if !self.rule.needs_judging(is_bad, calls) {
+                // A success can reach the rate in two ways only: it fills the minimum, or it is the first call
+                // after a bucket expired. Neither holds once its own bucket has more good calls than the
+                // minimum.
+                if !is_bad && calls > Raw::from(self.rule.threshold.min_calls) {
                     return Ok(Verdict::Holds);
                 }
                 is_counted = true;
@@ -263,20 +259,9 @@ impl<'a, R: Rows> TimeIn<'a, R> {
         let good = self.good().try_fold(0, |all: u64, row| Ok(all.saturating_add(sum(row)?)))?;
         Ok(self.rule.threshold.is_reached(bad, bad.saturating_add(good)))
     }
-
-    /// What the rows have counted within the span.
-    fn measure<C: Clock>(&self, call: &Call<'_, C>) -> Measured {
-        let turned = self.turned(call);
-        let Reading { now, was_set_back } = Reading::to_look(call);
-        let place = self.rule.laps.place(now, was_set_back);
-        let place = Place { half: Laps::last_half(place.half, turned), ..place };
-        let sum = |row| self.rule.sum(row, place, call).unwrap_or(0);
-        let bad = sum(self.bad);
-        Measured::rate(self.rule.threshold, bad, self.good().map(sum).fold(bad, u64::saturating_add))
-    }
 }
 
-impl<'a, R: Rows> Turning<'a> for TimeIn<'a, R> {
+impl<R: Rows> Turning for TimeIn<'_, R> {
     const ODD: Raw = 1 << (CONTENT_BITS - 1);
 
     #[inline]
@@ -285,12 +270,12 @@ impl<'a, R: Rows> Turning<'a> for TimeIn<'a, R> {
     }
 
     #[inline]
-    fn turn(&self) -> &'a Word {
+    fn turn(&self) -> &Word {
         self.turn
     }
 
     #[inline]
-    fn words(&self) -> impl Iterator<Item = &'a Word> + Clone {
+    fn words(&self) -> impl Iterator<Item = &Word> + Clone {
         self.good().flatten().chain(self.bad)
     }
 }
