@@ -26,7 +26,7 @@ pub use recording::Calm;
 use timing::{Now, span_of};
 
 use core::borrow::Borrow;
-use core::{fmt, slice};
+use core::fmt;
 
 use crate::state::State;
 use crate::sync::{Ordering, Word, const_unless_loom};
@@ -246,7 +246,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if from.generation() != to.generation() && sweep_is_due(to.generation()) {
             let call = self.call(to);
             self.window.sweep(&call);
-            sweep(slice::from_ref(&self.anchor), &call);
+            sweep(&self.anchor, &call);
         }
         if let Some(cause) = cause {
             self.tell(from, to, cause, config);

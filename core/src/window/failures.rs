@@ -105,6 +105,7 @@ impl FailuresRule {
         Ok(Self::from_parts(threshold, ms))
     }
 
+    #[inline]
     pub(super) const fn from_parts(threshold: u32, within_ms: u32) -> Self {
         Self { within: Span::new(within_ms, DIGITS), slots: threshold.saturating_sub(1) }
     }
@@ -117,12 +118,12 @@ impl FailuresRule {
     fn ring<'a>(self, turn: &'a Word, slots: &'a [Word]) -> Ring<'a> {
         Ring { within: self.within, turn, slots: slots.get(..self.slots as usize).unwrap_or(slots) }
     }
+}
 
-    #[cold]
-    fn fail<C: Clock>(self, turn: &Word, slots: &[Word], call: &Call<'_, C>) -> Verdict {
-        let ring = self.ring(turn, slots);
-        Reading::judged(call, |reading| ring.walk(reading, call))
-    }
+#[cold]
+fn fail<C: Clock>(within: Span, slots: u32, turn: &Word, words: &[Word], call: &Call<'_, C>) -> Verdict {
+    let ring = FailuresRule { within, slots }.ring(turn, words);
+    Reading::judged(call, |reading| ring.walk(reading, call))
 }
 
 /// The words of a ring.
@@ -218,7 +219,7 @@ impl Turning for Ring<'_> {
 impl Rule for FailuresRule {
     #[inline]
     fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
-        if bad { self.fail(room.first, room.rest, call) } else { Verdict::Holds }
+        if bad { fail(self.within, self.slots, room.first, room.rest, call) } else { Verdict::Holds }
     }
 
     fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {

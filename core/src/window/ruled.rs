@@ -1,6 +1,6 @@
 //! Windows of the usual kind: a rule, beside the words in which it keeps what it knows.
 
-use core::{iter, slice};
+use core::iter;
 
 use crate::state::State;
 use crate::sync::Word;
@@ -51,9 +51,8 @@ impl<'a, R: Rows> Room<'a, R> {
     }
 
     pub(super) fn sweep<C>(&self, call: &Call<'_, C>) {
-        for words in self.rows.all().chain([slice::from_ref(self.first), self.rest]) {
-            sweep(words, call);
-        }
+        let words = iter::once(self.first).chain(self.rest).chain(self.rows.all().flatten());
+        words.for_each(|word| sweep(word, call));
     }
 }
 
