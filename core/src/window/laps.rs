@@ -41,7 +41,8 @@ impl Laps {
 
     #[inline]
     pub(super) fn place(self, now: Raw, was_set_back: bool) -> Place {
-        // Neither is 0, unless the numbers were torn.
+        // Plain division: reciprocals would have to be computed anew where the settings may change, and save
+        // nothing elsewhere. Neither divisor is 0, unless the numbers were torn.
         let (lap_ms, bucket_ms) = (Raw::from(self.lap_ms()).max(1), self.bucket_ms.max(1));
         let (lap, rest) = (now / lap_ms, now % lap_ms);
         let slot = (rest as u32 / bucket_ms) as usize;

@@ -22,7 +22,7 @@ pub trait Stripes {
 
 /// [`Time`](super::Time), with the good calls counted in `STRIPES` stripes.
 ///
-/// A success costs a clock read, a division and one exchange in a line that no other stripe writes;
+/// A success costs a clock read, two divisions and one exchange in a line that no other stripe writes;
 /// a failure sums over all stripes. So does a success while its own bucket has no more good calls
 /// than the minimum, but only where there are failures to judge.
 ///

@@ -35,7 +35,7 @@ const MAX_BUCKETS: usize = 64;
 /// words are 32 bits wide after 49.7 days) the window may start empty. Where it was set back, calls from
 /// before may count or not, and a success may not be judged.
 ///
-/// Every call costs a clock read, a division and one exchange on a word that all threads share; a
+/// Every call costs a clock read, two divisions and one exchange on a word that all threads share; a
 /// failure, and a success while the window is filling, also a fence and a load of each word.
 ///
 /// ```
@@ -181,7 +181,7 @@ impl<R: Rows> TimeIn<'_, R> {
     }
 
     /// Takes in one good call where that is one more in a bucket that would not be judged: a short way to the
-    /// most frequent answer, which takes 110 instructions instead of 204. Small chips do without it, since it
+    /// most frequent answer, which takes about half as many instructions. Small chips do without it, since it
     /// costs flash. Returns whether it did.
     #[inline]
     fn goes_on<C: Clock>(&self, call: &Call<'_, C>) -> bool {
