@@ -156,6 +156,22 @@ impl Word {
         return self.value.fetch_add(0, order);
     }
 
+    /// [`first_load`](Self::first_load) off the healthy path.
+    // One that masks interrupts takes more bytes than a call.
+    #[cfg_attr(any(target_has_atomic = "32", nanobreaker_loom), inline(always))]
+    #[cfg_attr(not(any(target_has_atomic = "32", nanobreaker_loom)), inline(never))]
+    pub(crate) fn first_look(&self, order: Ordering) -> Raw {
+        self.first_load(ordered(order, order).1)
+    }
+
+    /// [`load`](Self::load) off the healthy path.
+    // As above.
+    #[cfg_attr(any(target_has_atomic = "32", nanobreaker_loom), inline(always))]
+    #[cfg_attr(not(any(target_has_atomic = "32", nanobreaker_loom)), inline(never))]
+    pub(crate) fn look(&self, order: Ordering) -> Raw {
+        self.load(ordered(order, order).1)
+    }
+
     /// Stores `new` if the word still holds `seen`; else returns what it holds.
     /// May fail without cause, so it belongs into a loop.
     // One that masks interrupts takes more bytes than a call.

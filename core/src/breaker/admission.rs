@@ -4,15 +4,15 @@ use core::borrow::Borrow;
 
 use crate::breaker::insist;
 use crate::breaker::opening::part_of;
-use crate::breaker::timing::begun;
 use crate::state::{Left, State};
 use crate::sync::{Ordering, WIDE};
 use crate::token::Kind;
 use crate::window::Window;
 use crate::{Breaker, Cause, Clock, Config, Observer, Permit, Phase, Rejected, Token};
 
-/// What came of one look at the state: the call's answer, or a state to look at.
-type Look = Result<Result<Token, Rejected>, State>;
+/// What came of one look at the state: how the call's outcome is judged, or that it is rejected and the
+/// milliseconds after which to ask again; or a state to look at.
+type Look = Result<Result<Kind, Option<u32>>, State>;
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Asks for the right to make one call.
@@ -60,24 +60,24 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Any state but the healthy one.
     #[cold]
     fn admit(&self, state: State) -> Result<Token, Rejected> {
-        insist(state, |state| {
+        let (state, look) = insist(state, |state| {
             let config = self.config_in(state)?;
             let config = config.borrow();
-            match state.phase() {
-                Phase::Recovering if W::RAMPS => self.admit_in_ramp(state, config),
-                Phase::Closed | Phase::Recovering => Ok(Ok(token(state, Kind::Counted))),
-                Phase::Disabled => Ok(Ok(token(state, Kind::Uncounted))),
-                Phase::Isolated => Ok(self.reject(state, None)),
-                Phase::Open | Phase::HalfOpen => self.admit_probe(state, config),
-            }
-        })
-    }
-
-    fn reject(&self, state: State, retry_after_ms: Option<u32>) -> Result<Token, Rejected> {
-        if state.is_in_shadow() {
-            Ok(token(state, Kind::Uncounted))
-        } else {
-            Err(self.rejected(state, retry_after_ms))
+            let look = if matches!(state.phase(), Phase::Open | Phase::HalfOpen) {
+                self.admit_probe(state, config)?
+            } else if W::RAMPS && state.phase() == Phase::Recovering {
+                self.admit_in_ramp(state, config)?
+            } else if state.phase() == Phase::Isolated {
+                Err(None)
+            } else {
+                Ok(if state.judges_by_window() { Kind::Counted } else { Kind::Uncounted })
+            };
+            Ok((state, look))
+        });
+        match look {
+            Ok(kind) => Ok(token(state, kind)),
+            Err(_) if state.is_in_shadow() => Ok(token(state, Kind::Uncounted)),
+            Err(retry_after_ms) => Err(self.rejected(state, retry_after_ms)),
         }
     }
 
@@ -107,32 +107,30 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let now = &self.now();
         match self.left(state, now, config) {
             Left::Pending(ms) if is_open || state.in_flight() >= config.max_probes() => {
-                return Ok(self.reject(state, Some(ms)));
+                return Ok(Err(Some(ms)));
             }
             // The clock was set back: wait a whole open time from here, once. Set back again it is due,
             // since a clock that comes round looks the same.
             Left::Beyond => {
-                let anew = begun(state.set_anew(), now, config);
-                return self.step(state, anew, None, Some(now), config).and(Err(anew));
+                return self.begin(state, state.set_anew(), None, now, config).and_then(Err);
             }
             Left::Due if !is_open && state.in_flight() > 0 => {
-                let open = self.tripped(state, now, config);
-                return self.step(state, open, Some(Cause::ProbesLost), Some(now), config).and(Err(open));
+                return self.fail(state, Cause::ProbesLost, config).and_then(Err);
             }
             _ => {}
         }
-        let mut next = state.probe_admitted();
-        let is_first = next.in_flight() == 1;
-        if is_first {
-            next = begun(next, now, config);
-        }
+        let next = state.probe_admitted();
+        let cause = is_open.then_some(Cause::OpenTimeOver);
         // Made before the step: should the observer panic, its drop gives the place back. Where the step
         // is refused there is nothing to give back.
         let permit = Permit::new(self, token(next, Kind::Probe));
-        let cause = is_open.then_some(Cause::OpenTimeOver);
-        let stepped = self.step(state, next, cause, is_first.then_some(now), config);
-        let token = permit.into_token();
-        stepped.map(|()| Ok(token))
+        let stepped = if config.max_probes() == 1 || next.in_flight() == 1 {
+            self.begin(state, next, cause, now, config)
+        } else {
+            self.step(state, next, cause, None, config)
+        };
+        let kind = permit.into_token().kind();
+        stepped.map(|_| Ok(kind))
     }
 
     fn admit_in_ramp(&self, state: State, config: &Config) -> Look {
@@ -140,15 +138,14 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let ramp_ms = config.ramp_ms();
         let left_ms = self.left_ms(state, now, config);
         if left_ms == 0 {
-            let closed = begun(state.closed(), now, config);
-            return self.step(state, closed, Some(Cause::RampOver), Some(now), config).and(Err(closed));
+            return self.begin(state, state.closed(), Some(Cause::RampOver), now, config).and_then(Err);
         }
         // Relaxed: the calls only need different numbers.
         let number = self.sequence.step(Ordering::Relaxed) as u32;
         Ok(if is_in_share(number, ramp_ms - left_ms, ramp_ms) {
-            Ok(token(state, Kind::Counted))
+            Ok(Kind::Counted)
         } else {
-            self.reject(state, Some(left_ms))
+            Err(Some(left_ms))
         })
     }
 }

@@ -23,7 +23,7 @@ mod timing;
 
 pub use recording::Calm;
 
-use timing::{Now, span_of};
+use timing::Now;
 
 use core::borrow::Borrow;
 use core::fmt;
@@ -223,12 +223,10 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     /// Every change of the state word is made here: one exchange, and where that was a transition the
-    /// observer is told. Returns what the word holds instead where another move came first.
+    /// observer is told. Returns what the word holds then, as an error where another move came first.
     ///
     /// `cause` says why, where it is a transition; `now` is when the time of `to` was set, where this move
     /// sets one; `config` is in force in `to`.
-    // On small chips once, since it takes more bytes than a call.
-    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     fn step(
         &self,
         from: State,
@@ -236,12 +234,12 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         cause: Option<Cause>,
         now: Option<&Now>,
         config: &Config,
-    ) -> Result<(), State> {
+    ) -> Result<State, State> {
         // Release: a move that flips the cell publishes the cell; all others need none. They are exchanges,
         // too, so that who sees the bit later sees the cell. Relaxed: what is refused is looked at again.
         self.state.exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).map_err(State)?;
         if let Some(now) = now.filter(|_| !to.needs_no_anchor()) {
-            self.anchor(to, now, span_of(to, config));
+            self.anchor(to, now);
         }
         if from.generation() != to.generation() && sweep_is_due(to.generation()) {
             let call = self.call(to);
@@ -251,7 +249,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if let Some(cause) = cause {
             self.tell(from, to, cause, config);
         }
-        Ok(())
+        Ok(to)
     }
 
     #[cold]
@@ -274,7 +272,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// The loop around [`step`](Self::step): load; `attempt` a step; look again where it was refused. Returns
     /// whether a step was taken. Lock-free: a step is refused only where another one was taken.
-    fn step_by(&self, mut attempt: impl FnMut(State, &Config) -> Option<Result<(), State>>) -> bool {
+    fn step_by(&self, mut attempt: impl FnMut(State, &Config) -> Option<Result<State, State>>) -> bool {
         insist(self.first_load(), |seen| {
             let config = self.config_in(seen)?;
             attempt(seen, config.borrow()).transpose().map(|step| step.is_some())

@@ -1,22 +1,28 @@
 //! Opens, with the backoff's streak and less jitter.
 
-use crate::breaker::timing::{Now, begun, lasting, span_of};
+use crate::breaker::timing::{Now, lasting, span_of};
 use crate::state::{Code, Left, State};
 use crate::sync::Ordering;
 use crate::window::Window;
-use crate::{Breaker, Clock, Config, Observer, Phase};
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
-    /// What `state` becomes when its window says trip or its probes failed: open for the backoff's
-    /// time less jitter, or held by the latch.
-    pub(super) fn tripped(&self, state: State, now: &Now, config: &Config) -> State {
+    /// Opens, since the window of `state` says trip or its probes failed: for the backoff's time less jitter,
+    /// or for good where the latch holds it.
+    // On small chips once, as in `timing`.
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
+    pub(super) fn fail(&self, state: State, cause: Cause, config: &Config) -> Result<State, State> {
         if config.latch() {
-            return state.isolated();
+            return self.step(state, state.isolated(), Some(cause), None, config);
         }
+        let now = &self.now();
         let open = self.opened(state, Code::Open, now, config);
         match config.jitter() {
-            0 => begun(open, now, config),
-            most => lasting(open, self.jittered(span_of(open, config).ms(), most, now), now, config),
+            0 => self.begin(state, open, Some(cause), now, config),
+            most => {
+                let ms = self.jittered(span_of(open, config).ms(), most, now);
+                self.step(state, lasting(open, ms, now, config), Some(cause), Some(now), config)
+            }
         }
     }
 

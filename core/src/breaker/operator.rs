@@ -11,12 +11,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// or disabled stays as it is.
     pub fn trip(&self) -> bool {
         self.step_by(|state, config| {
-            let trip = || {
-                let now = &self.now();
-                let open = self.tripped(state, now, config);
-                self.step(state, open, Some(Cause::TripRequested), Some(now), config)
-            };
-            lets_calls_pass(state).then(trip)
+            lets_calls_pass(state).then(|| self.fail(state, Cause::TripRequested, config))
         })
     }
 

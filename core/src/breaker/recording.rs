@@ -3,7 +3,6 @@
 use core::borrow::Borrow;
 
 use crate::breaker::insist;
-use crate::breaker::timing::begun;
 use crate::state::{Round, State};
 use crate::token::Kind;
 use crate::window::{Verdict, Window};
@@ -95,83 +94,70 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[inline]
     fn take_in_as(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        if state.generation() != token.generation() {
-            Recorded::Stale
-        } else if state.judges_by_window() {
-            self.record_in_window(state, token, outcome)
+        let is_counted = state.judges_by_window() && token == Token::new(state.generation(), Kind::Counted);
+        if outcome == Outcome::Success && is_counted {
+            self.judge(state, outcome)
         } else {
-            self.record_otherwise(state, token, outcome)
+            self.take_in_other(state, token, outcome)
         }
     }
 
+    /// All but a good call that is judged by the window.
     #[cold]
-    fn record_otherwise(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
+    fn take_in_other(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
         insist(state, |state| match token.kind() {
             _ if state.generation() != token.generation() => Ok(Recorded::Stale),
-            // The round ended well meanwhile: this call counts like any other.
-            _ if state.judges_by_window() => Ok(self.record_in_window(state, token, outcome)),
             Kind::Uncounted => Ok(Recorded::Ignored),
-            Kind::Probe if state.phase() == Phase::HalfOpen => self.record_answer(state, outcome),
+            // A probe's too, where its round ended well meanwhile.
+            _ if state.judges_by_window() && !outcome.counts() => Ok(Recorded::Ignored),
+            _ if state.judges_by_window() => Ok(self.judge(state, outcome)),
+            Kind::Probe if state.phase() == Phase::HalfOpen => self.take_in_answer(state, outcome),
             Kind::Counted | Kind::Probe => Ok(Recorded::Stale),
         })
     }
 
     #[inline]
-    fn record_in_window(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        if token.kind() == Kind::Uncounted || !outcome.counts() {
-            return Recorded::Ignored;
-        }
+    fn judge(&self, state: State, outcome: Outcome) -> Recorded {
         match self.window.judge(outcome, &self.call(state)) {
             Verdict::Holds => Recorded::Counted,
-            verdict => self.record_verdict(state, verdict),
+            Verdict::Stale => Recorded::Stale,
+            Verdict::Trips => self.open(state, Cause::ThresholdReached),
+            Verdict::TripsBySlow => self.open(state, Cause::SlowThresholdReached),
         }
     }
 
-    /// The window said trip, or that the generation is over. Tries to trip for as long as the generation
-    /// stands and calls still pass: the end of a ramp or the shadow switch changes the word without ending
-    /// the generation.
+    /// The window said trip. Tries to for as long as the generation stands and calls still pass: the end of a ramp
+    /// or the shadow switch changes the word without ending the generation. Where another call's failure tripped
+    /// first, this one was among those judged.
     #[cold]
-    fn record_verdict(&self, seen: State, verdict: Verdict) -> Recorded {
-        let cause = match verdict {
-            Verdict::Holds => return Recorded::Counted,
-            Verdict::Stale => return Recorded::Stale,
-            Verdict::Trips => Cause::ThresholdReached,
-            Verdict::TripsBySlow => Cause::SlowThresholdReached,
-        };
+    fn open(&self, seen: State, cause: Cause) -> Recorded {
         insist(seen, |state| {
-            let config = self.config_in(state)?;
-            let config = config.borrow();
             let stands = state.generation() == seen.generation() && state.judges_by_window();
             if stands {
-                let now = &self.now();
-                self.step(state, self.tripped(state, now, config), Some(cause), Some(now), config)
-            } else {
-                Ok(())
+                self.fail(state, cause, self.config_in(state)?.borrow())?;
             }
-        });
-        // Where another call's failure tripped first, this one was among those judged.
-        Recorded::Counted
+            Ok(Recorded::Counted)
+        })
     }
 
     /// A probe's answer to the round that admitted it.
-    fn record_answer(&self, state: State, outcome: Outcome) -> Result<Recorded, State> {
+    fn take_in_answer(&self, state: State, outcome: Outcome) -> Result<Recorded, State> {
         let recorded = if outcome.counts() { Recorded::Counted } else { Recorded::Ignored };
         let config = self.config_in(state)?;
         let config = config.borrow();
-        let now = &self.now();
-        let (next, cause) = match state.answered(outcome, config.probe_successes(), config.probe_failures()) {
+        match state.answered(outcome, config.probe_successes(), config.probe_failures()) {
             // Who gave up renews no lease.
             Round::GoesOn(next) if outcome == Outcome::Cancelled => {
-                return self.step(state, next, None, None, config).map(|()| recorded);
+                self.step(state, next, None, None, config)
             }
-            Round::GoesOn(next) => (begun(next, now, config), None),
+            Round::GoesOn(next) => self.begin(state, next, None, &self.now(), config),
             Round::Succeeded => {
                 let well = if config.ramp_ms() > 0 { state.recovering() } else { state.closed() };
-                (begun(well, now, config), Some(Cause::ProbesSucceeded))
+                self.begin(state, well, Some(Cause::ProbesSucceeded), &self.now(), config)
             }
-            Round::Failed => (self.tripped(state, now, config), Some(Cause::ProbesFailed)),
+            Round::Failed => self.fail(state, Cause::ProbesFailed, config),
             Round::SpentBefore => return Ok(Recorded::Stale),
-        };
-        self.step(state, next, cause, Some(now), config).map(|()| recorded)
+        }
+        .map(|_| recorded)
     }
 }

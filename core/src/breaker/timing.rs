@@ -5,7 +5,7 @@ use core::cell::Cell;
 use crate::state::{Anchor, Code, Left, Span, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
-use crate::{Breaker, Clock, Config, Observer, Phase};
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 
 /// A moment: what the clock shows, and the anchor as it stood before that was read.
 ///
@@ -15,6 +15,8 @@ use crate::{Breaker, Clock, Config, Observer, Phase};
 pub(super) struct Now {
     ms: Raw,
     anchor: Cell<Anchor>,
+    /// The whole time that a state was given last, or was found to have.
+    time: Cell<Raw>,
 }
 
 impl Now {
@@ -37,9 +39,24 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     #[inline]
     pub(super) fn now_and_ms(&self) -> (Now, u64) {
         // Relaxed: the anchor is believed only where it fits the state.
-        let anchor = Anchor(self.anchor.first_load(Ordering::Relaxed));
+        let anchor = Anchor(self.anchor.first_look(Ordering::Relaxed));
         let ms = self.clock.now_ms();
-        (Now { ms: ms as Raw, anchor: Cell::new(anchor) }, ms)
+        (Now { ms: ms as Raw, anchor: Cell::new(anchor), time: Cell::new(ms as Raw) }, ms)
+    }
+
+    /// The step to a state whose time begins `now`. Returns what the word holds then.
+    // On small chips once, as above.
+    #[cfg_attr(target_has_atomic = "64", inline)]
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
+    pub(super) fn begin(
+        &self,
+        from: State,
+        to: State,
+        cause: Option<Cause>,
+        now: &Now,
+        config: &Config,
+    ) -> Result<State, State> {
+        self.step(from, begun(to, now, config), cause, Some(now), config)
     }
 
     /// How long it is until the time of `state` is over: until an open breaker lets a probe pass, the probes in
@@ -49,7 +66,14 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(super) fn left(&self, state: State, now: &Now, config: &Config) -> Left {
         let span = span_of(state, config);
-        span.left(self.whole_time(state, now, span), now.ms, state.is_final())
+        let (time, is_told) = now.anchor.get().whole_time_of(state, span.units(now.ms));
+        // Where it is not told, who set the time stalled or died before it stored the anchor. It is stored for it,
+        // so that the next reader, whenever it comes, knows this time from one a whole range later.
+        if !is_told {
+            now.time.set(time);
+            self.anchor(state, now);
+        }
+        span.left(time, now.ms, state.is_final())
     }
 
     /// The same in milliseconds: 0 when it is over. Of a ramp never more than its length, whatever rounding added.
@@ -59,34 +83,16 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if state.phase() == Phase::Recovering { ms.min(span.ms()) } else { ms }
     }
 
-    /// The time of `state` with its upper bits, in the unit of its span.
-    fn whole_time(&self, state: State, now: &Now, span: Span) -> Raw {
-        if state.needs_no_anchor() {
-            return state.time_nearest_to(span.units(now.ms));
-        }
-        // Where it is not told, who set the time stalled or died before it stored the anchor. It is stored for it,
-        // so that the next reader, whenever it comes, knows this time from one a whole range later.
-        let told = now.anchor.get().whole_time_of(state, span.units(now.ms));
-        told.unwrap_or_else(|| self.anchor(state, now, span))
-    }
-
-    /// Stores the anchor of `state`, whose time is the nearest to `now`. Returns the whole time. A thread that
-    /// stalled until somebody stored another anchor leaves that: it may be a later time's.
-    pub(super) fn anchor(&self, state: State, now: &Now, span: Span) -> Raw {
-        let time = state.time_nearest_to(span.units(now.ms));
-        let (before, anchor) = (now.anchor.get(), Anchor::of(state, time));
-        if before == anchor {
-            return time;
-        }
+    /// Stores the anchor of `state`, whose whole time is the one that `now` knows. A thread that stalled until
+    /// somebody stored another one leaves that: it may be a later time's.
+    // On small chips once, as above.
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
+    pub(super) fn anchor(&self, state: State, now: &Now) {
+        let anchor = Anchor::of(state, now.time.get());
+        let before = now.anchor.replace(anchor);
         // Relaxed: see `now_and_ms`. A loop, since it may be refused without cause.
-        loop {
-            let (stored, refused) = (Ordering::Relaxed, Ordering::Relaxed);
-            match self.anchor.exchange(before.0, anchor.0, stored, refused) {
-                Ok(()) => now.anchor.set(anchor),
-                Err(there) if there == before.0 => continue,
-                Err(_) => {}
-            }
-            return time;
+        let (stored, refused) = (Ordering::Relaxed, Ordering::Relaxed);
+        while before != anchor && self.anchor.exchange(before.0, anchor.0, stored, refused) == Err(before.0) {
         }
     }
 }
@@ -105,13 +111,13 @@ pub(super) fn span_of(state: State, config: &Config) -> Span {
 
 /// `state` with `ms` left from `now`.
 pub(super) fn lasting(state: State, ms: u32, now: &Now, config: &Config) -> State {
-    state.until(span_of(state, config).deadline(now.ms, ms))
+    let time = span_of(state, config).deadline(now.ms, ms);
+    now.time.set(time);
+    state.until(time)
 }
 
 /// `state` as it begins `now`: with all of its span left.
-// On small chips once, as above.
-#[cfg_attr(target_has_atomic = "64", inline)]
-#[cfg_attr(not(target_has_atomic = "64"), inline(never))]
+#[inline]
 pub(super) fn begun(state: State, now: &Now, config: &Config) -> State {
     lasting(state, span_of(state, config).ms(), now, config)
 }

@@ -46,24 +46,22 @@ impl Anchor {
         Self(tagged(state.generation(), UPPER.put(upper) | PHASE.put(phase_of(state))))
     }
 
-    /// The whole time of `state`, if this is its anchor: of all times that have the bits of both words the
-    /// one nearest to `now`.
-    pub(crate) const fn whole_time_of(self, state: State, now: Raw) -> Option<Raw> {
+    /// The whole time of `state`: of all times that have the bits that are known the one nearest to `now`. Where this
+    /// is the anchor of `state`, its bits are known, too. Returns also whether it is, or none is needed.
+    pub(crate) const fn whole_time_of(self, state: State, now: Raw) -> (Raw, bool) {
         let (time, shift) = (state.time(), state.time_shift());
+        if state.needs_no_anchor() {
+            return (nearest_to(now, time, shift), true);
+        }
         // What differs from the anchor of these bits alone: of this state's anchor only what it alone knows.
         let upper = self.0 ^ Self::of(state, time).0;
-        if upper & !ALONE.put(ALONE.max()) != 0 {
-            return None;
-        }
-        let whole = ALONE.get(upper) << (Raw::BITS - shift) | time;
-        Some(nearest_to(now, whole, shift.saturating_sub(ALONE.bits)))
-    }
-}
-
-impl State {
-    /// The whole time of this state, if it is the one nearest to `now`.
-    pub(crate) const fn time_nearest_to(self, now: Raw) -> Raw {
-        nearest_to(now, self.time(), self.time_shift())
+        let is_its = upper & !ALONE.put(ALONE.max()) == 0;
+        let (known, above) = if is_its {
+            (ALONE.get(upper) << (Raw::BITS - shift) | time, shift.saturating_sub(ALONE.bits))
+        } else {
+            (time, shift)
+        };
+        (nearest_to(now, known, above), is_its)
     }
 }
 
@@ -92,39 +90,44 @@ mod tests {
         for time in [0, 1, 77, 0x7FFF, 0x8000, 0x12_3456, Raw::MAX >> 1 >> 20] {
             for state in [open_until(time), open_until(5).probe_admitted().until(time)] {
                 let anchor = Anchor::of(state, time);
-                assert_eq!(anchor.whole_time_of(state, time), Some(time));
+                assert_eq!(anchor.whole_time_of(state, time), (time, true));
                 let later = time + 1_000_000;
-                assert_eq!(anchor.whole_time_of(state, later), Some(time));
+                assert_eq!(anchor.whole_time_of(state, later), (time, true));
             }
         }
     }
 
+    fn probing_until(time: Raw) -> State {
+        open_until(0).probe_admitted().until(time)
+    }
+
     #[test]
     fn an_anchor_of_another_generation_phase_or_time_is_not_believed() {
-        let state = open_until(0x1_0001);
+        let state = probing_until(0x1_0001);
         let anchor = Anchor::of(state, 0x1_0001);
-        assert_eq!(anchor.whole_time_of(state.opened(Code::Open).until(0x1_0001), 0), None);
-        assert_eq!(anchor.whole_time_of(state.probe_admitted().until(0x1_0001), 0), None);
+        let later = state.opened(Code::Open).probe_admitted().until(0x1_0001);
         let quarter = 1 << (Raw::BITS - state.time_shift() - SHARED);
-        let other = open_until(0x1_0001 + quarter);
-        assert_eq!(anchor.whole_time_of(other, 0), None);
+        for other in [later, state.recovering().until(0x1_0001), probing_until(0x1_0001 + quarter)] {
+            assert!(!anchor.whole_time_of(other, 0).1 || other.needs_no_anchor(), "{other:?}");
+        }
     }
 
     #[test]
     fn an_empty_word_is_no_anchor() {
-        for state in [State::NEW.closed(), open_until(0), open_until(0).probe_admitted()] {
+        for state in [State::NEW.closed(), open_until(0), probing_until(0)] {
             let empty = Anchor(tagged(state.generation(), 0));
-            assert_eq!(empty.whole_time_of(state, 0), None);
+            assert!(!empty.whole_time_of(state, 0).1 || state.needs_no_anchor(), "{state:?}");
         }
     }
 
     #[test]
     fn the_nearest_time_lies_on_either_side() {
         let state = open_until(10).probe_admitted().until(10);
+        let nearest_to = |now| nearest_to(now, state.time(), state.time_shift());
         let range = 1 << (Raw::BITS - state.time_shift());
-        assert_eq!(state.time_nearest_to(8), 10);
-        assert_eq!(state.time_nearest_to(12), 10);
-        assert_eq!(state.time_nearest_to(3 * range + 12), 3 * range + 10);
-        assert_eq!(state.time_nearest_to(3 * range - 12), 3 * range + 10);
+        assert_eq!(nearest_to(8), 10);
+        assert_eq!(nearest_to(12), 10);
+        assert_eq!(nearest_to(3 * range + 12), 3 * range + 10);
+        assert_eq!(nearest_to(3 * range - 12), 3 * range + 10);
     }
 }

@@ -87,13 +87,12 @@ impl Span {
         let slack = if is_final { (self.ms + 7) >> 3 } else { 0 };
         // A fresh deadline that was rounded up lies less than a unit further ahead than the span.
         let most = (self.ms + slack) as Raw + self.unit() - 1;
-        let furthest = if is_final { most } else { 2 * self.ms as Raw };
-        if ahead == 0 || ahead > furthest {
-            Left::Due
-        } else if ahead <= most {
+        if ahead.wrapping_sub(1) < most {
             Left::Pending(ahead as u32)
-        } else {
+        } else if !is_final && ahead.wrapping_sub(1) < 2 * self.ms as Raw {
             Left::Beyond
+        } else {
+            Left::Due
         }
     }
 
@@ -107,10 +106,9 @@ impl Span {
     /// Whether `stamp`, kept modulo `mask + 1`, lies at most a span away from `now`, on either side.
     pub(crate) const fn is_near(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
         let mask = mask & self.range();
-        let whole = self.whole_units();
-        let behind = self.units(now).wrapping_sub(stamp) & mask;
-        let ahead = stamp.wrapping_sub(self.units(now)) & mask;
-        behind <= whole || ahead <= whole
+        // From a span behind on, so that one comparison will do.
+        let from_behind = stamp.wrapping_add(self.whole_units()).wrapping_sub(self.units(now)) & mask;
+        from_behind <= 2 * self.whole_units()
     }
 
     /// The largest time in this unit: the clock itself wraps where a reading is as wide as a word.
@@ -168,6 +166,25 @@ mod tests {
         let since = span.units(now);
         assert!(span.is_near(since, later, Raw::MAX));
         assert!(!span.is_ahead(since, later, Raw::MAX));
+    }
+
+    #[test]
+    fn a_stamp_is_near_up_to_a_span_away_on_either_side() {
+        let (span, mask) = (Span::new(100, 8), 0xFFFF);
+        for now in [0, 50, 1_000, mask, mask + 1, Raw::MAX] {
+            for (away, is_near) in [(0, true), (99, true), (100, true), (101, false), (mask / 2, false)] {
+                assert_eq!(
+                    span.is_near(now.wrapping_sub(away) & mask, now, mask),
+                    is_near,
+                    "{away} behind {now}"
+                );
+                assert_eq!(
+                    span.is_near(now.wrapping_add(away) & mask, now, mask),
+                    is_near,
+                    "{away} ahead of {now}"
+                );
+            }
+        }
     }
 
     #[test]

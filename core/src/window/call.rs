@@ -28,7 +28,7 @@ impl<'a, C> Call<'a, C> {
     #[inline]
     pub(crate) fn present_generation(&self) -> u16 {
         // Relaxed: ordered behind the acquire load of the window's word, see above.
-        State(self.word.load(Ordering::Relaxed)).generation()
+        State(self.word.look(Ordering::Relaxed)).generation()
     }
 
     /// Whether the breaker is still in this call's generation; see

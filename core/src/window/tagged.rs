@@ -34,7 +34,7 @@ pub(super) enum Stop {
 /// or with what to return where nothing is to be stored.
 #[inline]
 pub(super) fn change<A>(word: &Word, mut decide: impl FnMut(Raw) -> Result<(Raw, A), A>) -> A {
-    let mut seen = word.first_load(Ordering::Acquire);
+    let mut seen = word.first_look(Ordering::Acquire);
     loop {
         let (new, answer) = match decide(seen) {
             Ok(change) => change,
