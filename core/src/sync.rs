@@ -80,8 +80,8 @@ macro_rules! array_of {
 pub(crate) use array_of;
 
 /// A shared word.
-#[derive(Debug)]
-pub(crate) struct Word {
+#[derive(Debug, Default)]
+pub struct Word {
     value: Atomic,
     #[cfg(nanobreaker_weak_fails)]
     attempts: Unmodelled32,

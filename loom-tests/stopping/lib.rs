@@ -79,7 +79,7 @@ pub mod sync {
             ($($name:ident: $value:ty;)*) => {
                 $(
                     /// loom's, with counted writes.
-                    #[derive(Debug)]
+                    #[derive(Debug, Default)]
                     pub struct $name(loom::sync::atomic::$name);
 
                     impl $name {

@@ -45,13 +45,12 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
     pub fn adjust(&self, settings: &Settings) -> Result<(), AdjustError> {
         let checked = Adjustable::<WORDS, SLOW, L>::check(settings)?;
         // Given back when it is dropped, so also where the clock panics.
-        let _turn = self.window.take_turn().ok_or(AdjustError::Busy)?;
+        let _turn = self.window.turn.hold().ok_or(AdjustError::Busy)?;
         // Which cell is in force is known to whoever has the turn.
         let seen = self.load();
-        if self.window.is_in_force(seen, &checked) {
+        if !self.window.prepare(seen, &checked) {
             return Ok(());
         }
-        self.window.prepare(seen, &checked);
         let new = &checked.config;
         self.step_by(|state, config| {
             let now = &self.now();
@@ -62,7 +61,7 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
 
     /// Where its time windows count the good calls of many cores.
     pub const fn lanes(&self) -> &L {
-        self.window.lanes()
+        &self.window.lanes
     }
 
     /// The limits for those who measure calls, in milliseconds, as they are in force in the generation of

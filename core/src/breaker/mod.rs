@@ -27,7 +27,7 @@ pub use saving::RestoreError;
 use timing::Now;
 
 use core::borrow::Borrow;
-use core::{fmt, slice};
+use core::fmt;
 
 use crate::state::State;
 use crate::sync::{Ordering, Word, const_unless_loom};
@@ -159,7 +159,7 @@ impl<W: Window, C, O> Breaker<W, C, O> {
 
     #[inline]
     fn call(&self, seen: State) -> Call<'_, C> {
-        Call::new(&self.state, &self.clock, seen)
+        Call { word: &self.state, clock: &self.clock, seen }
     }
 }
 
@@ -241,7 +241,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if from.generation() != to.generation() && sweep_is_due(to.generation()) {
             let call = self.call(to);
             self.window.sweep(&call);
-            sweep(slice::from_ref(&self.anchor), &call);
+            sweep(&self.anchor, &call);
         }
         if let Some(cause) = cause.filter(|_| O::LISTENS) {
             self.tell(from, to, cause, config);

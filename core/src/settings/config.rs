@@ -345,7 +345,7 @@ impl ConfigBuilder {
 }
 
 /// What is set, or else `default`.
-const fn or(set: Option<u64>, default: u64) -> u64 {
+pub(crate) const fn or<T: Copy>(set: Option<T>, default: T) -> T {
     match set {
         Some(value) => value,
         None => default,

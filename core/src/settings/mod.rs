@@ -8,6 +8,7 @@ mod config;
 mod error;
 mod rate;
 
+pub(crate) use config::or;
 pub use config::{Config, ConfigBuilder};
 pub use error::{AdjustError, ConfigError};
 pub(crate) use error::{attempt, within};

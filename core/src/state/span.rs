@@ -49,11 +49,13 @@ impl Left {
 
 impl Span {
     /// `ms`, counted in the smallest unit in which it takes at most `digits` bits.
+    #[inline]
     pub(crate) const fn new(ms: u32, digits: u32) -> Self {
         Self::of_length(ms, bit_length(ms), digits)
     }
 
     /// The same, where it is known how many `bits` it takes.
+    #[inline]
     pub(crate) const fn of_length(ms: u32, bits: u32, digits: u32) -> Self {
         // Where every span fits, the compiler knows that all units are whole milliseconds.
         let shift = if digits >= LONGEST_DIGITS { 0 } else { bits.saturating_sub(digits) };

@@ -21,13 +21,14 @@
 
 use crate::settings::attempt;
 use crate::state::State;
-use crate::sync::{Held, Ordering, Word, const_unless_loom, fence};
+use crate::sync::{Ordering, Word, const_unless_loom, fence};
 use crate::window::Evidence;
-use crate::window::any::{CUSUM, FAILURES};
+use crate::window::any::{AnyRule, CUSUM, FAILURES};
 use crate::window::call::Call;
 use crate::window::cell::{Cell, Checked, MEASURES};
-use crate::window::judge::{Inside, Judge, Rule, Verdict};
-use crate::window::lanes::{Lanes, Room};
+use crate::window::judge::{Inside, Judge, Verdict};
+use crate::window::lanes::{Lanes, Part};
+use crate::window::ruled::{Room, Rule};
 use crate::window::slow::judge_both;
 use crate::window::tagged::peek;
 use crate::{Clock, Config, ConfigError, Outcome, Settings};
@@ -55,11 +56,16 @@ use crate::{Clock, Config, ConfigError, Outcome, Settings};
 #[derive(Debug)]
 pub struct Adjustable<const WORDS: usize, const SLOW: usize = 0, L = ()> {
     cells: [Cell; 2],
-    turn: Word,
+    /// Who adjusts has it.
+    pub(crate) turn: Word,
     failed: [Word; WORDS],
     slow: [Word; SLOW],
-    lanes: L,
+    /// Where time windows count the good calls of many cores.
+    pub(crate) lanes: L,
 }
+
+/// A rule, beside where it keeps what it knows.
+type InRoom<'a, L> = (AnyRule, Room<'a, Part<'a, L>>);
 
 impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
     const_unless_loom! {
@@ -69,74 +75,48 @@ impl<const WORDS: usize, const SLOW: usize> Adjustable<WORDS, SLOW> {
         ///
         /// A [`ConfigError`] for the first setting outside its limits.
         pub const fn new(settings: &Settings) -> Result<Self, ConfigError> {
-            Ok(Self::of(&attempt!(Checked::new(settings, WORDS, SLOW)), ()))
-        }
-    }
-}
-
-impl<const WORDS: usize, const SLOW: usize, L> Adjustable<WORDS, SLOW, L> {
-    const_unless_loom! {
-        const fn of(checked: &Checked, lanes: L) -> Self {
             const { assert!(WORDS > 0, "a window takes at least one word") };
-            Self {
-                cells: [Cell::new(checked), Cell::new(checked)],
+            let checked = attempt!(Checked::new(settings, WORDS, SLOW));
+            Ok(Self {
+                cells: [Cell::new(&checked), Cell::new(&checked)],
                 turn: Word::new(0),
                 failed: Word::zeroes(),
                 slow: Word::zeroes(),
-                lanes,
-            }
+                lanes: (),
+            })
         }
+    }
+
+    /// The same, whose time windows count good calls in `lanes`.
+    pub fn with_lanes<L: Lanes>(self, lanes: L) -> Adjustable<WORDS, SLOW, L> {
+        let Self { cells, turn, failed, slow, lanes: () } = self;
+        Adjustable { cells, turn, failed, slow, lanes }
     }
 }
 
 impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L> {
-    /// A window with these settings at first, whose time windows count good calls in `lanes`.
-    ///
-    /// # Errors
-    ///
-    /// A [`ConfigError`] for the first setting outside its limits.
-    pub fn with_lanes(settings: &Settings, lanes: L) -> Result<Self, ConfigError> {
-        Ok(Self::of(&Checked::new(settings, WORDS, SLOW)?, lanes))
-    }
-
-    /// Where time windows count the good calls of many cores.
-    pub(crate) const fn lanes(&self) -> &L {
-        &self.lanes
-    }
-
     /// `settings` if each is within its limits.
     pub(crate) fn check(settings: &Settings) -> Result<Checked, ConfigError> {
         Checked::new(settings, WORDS, SLOW)
     }
 
-    /// Takes the turn to adjust, unless somebody has it.
-    pub(crate) fn take_turn(&self) -> Option<Held<'_>> {
-        self.turn.hold()
-    }
-
-    /// Whether `checked` is what is in force in `state`. For who has the turn.
-    pub(crate) fn is_in_force(&self, state: State, checked: &Checked) -> bool {
-        self.cell(state).holds(checked)
-    }
-
-    /// Writes `checked` into the cell that is not in force in `state`. For who has the turn.
-    pub(crate) fn prepare(&self, state: State, checked: &Checked) {
-        fence(Ordering::Release);
-        let (_, other) = self.cells(state);
-        other.store(checked);
+    /// Writes `checked` into the cell that is not in force in `state`, unless the other one holds the same.
+    /// Returns whether it did. For who has the turn.
+    pub(crate) fn prepare(&self, state: State, checked: &Checked) -> bool {
+        let (in_force, other) = self.cells(state);
+        let is_new = !in_force.holds(checked);
+        if is_new {
+            fence(Ordering::Release);
+            other.store(checked);
+        }
+        is_new
     }
 
     /// Whether there are limits for those who measure calls, in the generation of `seen`. Needs no second look:
     /// it is one number, and where the settings have changed since the call's outcome is stale.
     #[inline]
     pub(crate) fn measures(&self, seen: State) -> bool {
-        fence(Ordering::Acquire);
-        self.cell(seen).kinds() & MEASURES != 0
-    }
-
-    #[inline]
-    fn cell(&self, state: State) -> &Cell {
-        self.cells(state).0
+        self.kinds(seen) & MEASURES != 0
     }
 
     /// The cell that is in force in `state`, and the other one.
@@ -156,22 +136,25 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Adjustable<WORDS, SLOW, L>
         read: impl FnOnce(&Cell) -> T,
     ) -> Result<T, State> {
         fence(Ordering::Acquire);
-        let answer = read(self.cell(seen));
+        let answer = read(self.cells(seen).0);
         fence(Ordering::Acquire);
         let now = State(word.load(Ordering::Relaxed));
         if now.generation() == seen.generation() { Ok(answer) } else { Err(now) }
     }
 
-    /// Where the window keeps what it knows.
-    #[inline]
-    fn failed(&self) -> Room<'_, L> {
-        Room { words: &self.failed, lanes: &self.lanes, part: |lane| &lane.failed }
+    /// Where the window keeps what it knows, and where the one for slow calls does.
+    fn rooms(&self) -> [Option<Room<'_, Part<'_, L>>>; 2] {
+        let lanes = &self.lanes;
+        let failed = Room::of(&self.failed, Part { lanes, part: |lane| &lane.failed });
+        [failed, Room::of(&self.slow, Part { lanes, part: |lane| &lane.slow })]
     }
 
-    /// Where the one for slow calls does.
+    /// The rule of the window, and that of the one for slow calls, as [`read`](Self::read) finds them.
     #[inline]
-    fn slow(&self) -> Room<'_, L> {
-        Room { words: &self.slow, lanes: &self.lanes, part: |lane| &lane.slow }
+    fn rules<C>(&self, call: &Call<'_, C>) -> Result<[Option<InRoom<'_, L>>; 2], State> {
+        let [failed, slow] = self.read(call.word, call.seen, Cell::rules)?;
+        let [of_failed, of_slow] = self.rooms();
+        Ok([failed.zip(of_failed), slow.zip(of_slow)])
     }
 }
 
@@ -194,7 +177,7 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Inside for Adjustable<WORD
         // As before any reading of a cell. Without it a thread that sees the flip could find the kind of
         // window that the cell held before, and a success would be lost.
         fence(Ordering::Acquire);
-        self.cell(seen).kinds()
+        self.cells(seen).0.kinds()
     }
 
     #[inline]
@@ -209,7 +192,7 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Inside for Adjustable<WORD
     fn is_at_rest(&self, kinds: u32, seen: State) -> bool {
         match kinds & !MEASURES {
             FAILURES => true,
-            CUSUM => peek(&self.failed, seen.generation()) == 0,
+            CUSUM => self.failed.first().is_none_or(|word| peek(word, seen.generation()) == 0),
             _ => false,
         }
     }
@@ -218,27 +201,20 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes> Inside for Adjustable<WORD
 impl<const WORDS: usize, const SLOW: usize, L: Lanes> Judge for Adjustable<WORDS, SLOW, L> {
     #[inline(never)]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        let Ok((failed, slow)) = self.read(call.state_word(), call.state(), Cell::rules) else {
-            return Verdict::Stale;
+        let Ok([failed, slow]) = self.rules(call) else { return Verdict::Stale };
+        let count = |rule: Option<InRoom<'_, L>>, bad| {
+            rule.map_or(Verdict::Holds, |(rule, room)| rule.count(room, bad, call))
         };
-        judge_both(
-            outcome,
-            slow.is_some(),
-            |bad| failed.map_or(Verdict::Holds, |rule| rule.count(&self.failed(), bad, call)),
-            |bad| slow.map_or(Verdict::Holds, |rule| rule.count(&self.slow(), bad, call)),
-        )
+        judge_both(outcome, slow.is_some(), |bad| count(failed, bad), |bad| count(slow, bad))
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        let (failed, slow) = self.read(call.state_word(), call.state(), Cell::rules)?;
-        Ok(Evidence {
-            failed: failed.map(|rule| rule.measure(&self.failed(), call)),
-            slow: slow.map(|rule| rule.measure(&self.slow(), call)),
-        })
+        let rules = self.rules(call)?;
+        let [failed, slow] = rules.map(|rule| rule.map(|(rule, room)| rule.measure(room, call)));
+        Ok(Evidence { failed, slow })
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        self.failed().sweep(call);
-        self.slow().sweep(call);
+        self.rooms().iter().flatten().for_each(|room| room.sweep(call));
     }
 }

@@ -8,8 +8,9 @@ use crate::window::calls::CallsRule;
 use crate::window::consecutive::ConsecutiveRule;
 use crate::window::cusum::CusumRule;
 use crate::window::failures::FailuresRule;
-use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
-use crate::window::lanes::{Lanes, Room};
+use crate::window::judge::Verdict;
+use crate::window::laps::Laps;
+use crate::window::ruled::{Room, Rows, Rule, Ruled};
 use crate::window::time::TimeRule;
 use crate::{Clock, ConfigError, WindowSettings};
 
@@ -32,8 +33,7 @@ use crate::{Clock, ConfigError, WindowSettings};
 /// # assert!(breaker.allow().is_ok());
 /// # Ok::<(), nanobreaker_core::ConfigError>(())
 /// ```
-#[derive(Debug)]
-pub struct AnyWindow<const WORDS: usize>(AnyRule, [Word; WORDS]);
+pub type AnyWindow<const WORDS: usize> = Ruled<AnyRule, [Word; WORDS]>;
 
 impl<const WORDS: usize> AnyWindow<WORDS> {
     const_unless_loom! {
@@ -44,132 +44,98 @@ impl<const WORDS: usize> AnyWindow<WORDS> {
         /// As the constructor of that window: a threshold or a size may be what `WORDS` words hold.
         pub const fn new(settings: WindowSettings) -> Result<Self, ConfigError> {
             const { assert!(WORDS > 0, "a window takes at least one word") };
-            Ok(Self(attempt!(AnyRule::new(settings, WORDS)), Word::zeroes()))
+            Ok(Self { rule: attempt!(AnyRule::new(settings, WORDS)), memory: Word::zeroes() })
         }
     }
 }
 
-judges_by_its_rule!(AnyWindow<const WORDS: usize>);
-
-/// Any of the rules.
+/// Any of the rules, as plain numbers.
+///
+/// | kind | numbers |
+/// | ---- | ------- |
+/// | 1, failures | threshold, within milliseconds |
+/// | 2, consecutive | threshold |
+/// | 3, calls | size, –, parts per million, minimum of calls |
+/// | 4, time | milliseconds of a bucket, buckets, parts per million, minimum of calls |
+/// | 5, cusum | weight of a failure, weight of a success, sustained for milliseconds |
+///
+/// Total: any numbers are a rule, and no panic follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AnyRule {
-    Failures(FailuresRule),
-    Consecutive(ConsecutiveRule),
-    Calls(CallsRule),
-    Time(TimeRule),
-    Cusum(CusumRule),
+pub struct AnyRule {
+    pub(super) kind: u32,
+    pub(super) numbers: [u32; Self::NUMBERS],
 }
 
-/// The kind of a window that judges nothing, as a number.
-pub(super) const MISSING: u32 = 0;
-/// The kinds of rule, as numbers.
 pub(super) const FAILURES: u32 = 1;
 const CONSECUTIVE: u32 = 2;
 const CALLS: u32 = 3;
 const TIME: u32 = 4;
 pub(super) const CUSUM: u32 = 5;
 
-/// How many numbers any rule takes; each kind has its own.
-pub(super) const PARTS: usize = 4;
-
 impl AnyRule {
+    pub(super) const NUMBERS: usize = 4;
+
     /// The rule that `settings` ask for, if it fits into `words` words.
     pub(super) const fn new(settings: WindowSettings, words: usize) -> Result<Self, ConfigError> {
-        Ok(match settings {
+        let (kind, numbers) = match settings {
             WindowSettings::Failures { threshold, within_ms } => {
-                Self::Failures(attempt!(FailuresRule::new(threshold, within_ms, words)))
+                (FAILURES, attempt!(FailuresRule::new(threshold, within_ms, words)).parts())
             }
             WindowSettings::Consecutive { threshold } => {
-                Self::Consecutive(attempt!(ConsecutiveRule::new(threshold)))
+                (CONSECUTIVE, [attempt!(ConsecutiveRule::new(threshold)).threshold, 0, 0, 0])
             }
-            WindowSettings::Calls { size, rate } => Self::Calls(attempt!(CallsRule::new(size, rate, words))),
+            WindowSettings::Calls { size, rate } => {
+                let CallsRule { threshold, size } = attempt!(CallsRule::new(size, rate, words));
+                (CALLS, [size, 0, threshold.ppm, threshold.min_calls])
+            }
             WindowSettings::Time { span_ms, buckets, rate } => {
-                Self::Time(attempt!(TimeRule::new(span_ms, buckets, rate, words.saturating_sub(1) / 2)))
+                let room = words.saturating_sub(1) / 2;
+                let TimeRule { threshold, laps } = attempt!(TimeRule::new(span_ms, buckets, rate, room));
+                (TIME, [laps.bucket_ms, laps.buckets, threshold.ppm, threshold.min_calls])
             }
-            WindowSettings::Cusum(settings) => Self::Cusum(attempt!(CusumRule::new(settings))),
-        })
-    }
-
-    /// Kind and numbers, from which [`from_parts`](Self::from_parts) makes the same rule.
-    pub(super) const fn parts(self) -> (u32, [u32; PARTS]) {
-        match self {
-            Self::Failures(rule) => (FAILURES, rule.parts()),
-            Self::Consecutive(rule) => (CONSECUTIVE, [rule.threshold, 0, 0, 0]),
-            Self::Calls(CallsRule { threshold: Threshold { ppm, min_calls }, size }) => {
-                (CALLS, [size, 0, ppm, min_calls])
+            WindowSettings::Cusum(settings) => {
+                let CusumRule { failure, success, sustained_for_ms } = attempt!(CusumRule::new(settings));
+                (CUSUM, [failure, success, sustained_for_ms, 0])
             }
-            Self::Time(rule) => (TIME, rule.parts()),
-            Self::Cusum(rule) => (CUSUM, [rule.failure, rule.success, rule.sustained_for_ms, 0]),
-        }
-    }
-
-    /// The rule of these parts. Total: what is no kind is missing, and whatever the numbers are, no panic
-    /// follows.
-    pub(super) const fn from_parts(kind: u32, [first, second, third, fourth]: [u32; PARTS]) -> Option<Self> {
-        let threshold = Threshold { ppm: third, min_calls: fourth };
-        Some(match kind {
-            FAILURES => Self::Failures(FailuresRule::from_parts(first, second)),
-            CONSECUTIVE => Self::Consecutive(ConsecutiveRule { threshold: first }),
-            CALLS => Self::Calls(CallsRule { threshold, size: first }),
-            TIME => Self::Time(TimeRule::from_parts(threshold, first, second)),
-            CUSUM => Self::Cusum(CusumRule { failure: first, success: second, sustained_for_ms: third }),
-            _ => return None,
-        })
+        };
+        Ok(Self { kind, numbers })
     }
 }
 
-/// What `$answer` says, with `$rule` the one that `$any` is.
-macro_rules! of_any {
-    ($any:expr, $rule:ident => $answer:expr) => {
-        match $any {
-            AnyRule::Failures($rule) => $answer,
-            AnyRule::Consecutive($rule) => $answer,
-            AnyRule::Calls($rule) => $answer,
-            AnyRule::Time($rule) => $answer,
-            AnyRule::Cusum($rule) => $answer,
+/// Asks the rule that `$any` is.
+macro_rules! ask {
+    ($any:expr, $question:ident($($with:expr),*)) => {{
+        let AnyRule { kind, numbers: [first, second, third, fourth] } = *$any;
+        let threshold = Threshold { ppm: third, min_calls: fourth };
+        match kind {
+            FAILURES => FailuresRule::from_parts(first, second).$question($($with),*),
+            CONSECUTIVE => ConsecutiveRule { threshold: first }.$question($($with),*),
+            CALLS => CallsRule { threshold, size: first }.$question($($with),*),
+            TIME => {
+                let laps = Laps { bucket_ms: first, buckets: second };
+                TimeRule { threshold, laps }.$question($($with),*)
+            }
+            _ => CusumRule { failure: first, success: second, sustained_for_ms: third }
+                .$question($($with),*),
         }
-    };
+    }};
 }
 
 impl Rule for AnyRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
-        of_any!(self, rule => rule.count(room, bad, call))
+    fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        ask!(self, count(room, bad, call))
     }
 
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
-        of_any!(self, rule => rule.measure(room, call))
+    fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+        ask!(self, measure(room, call))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{CusumSettings, Rate};
-
-    #[test]
-    fn every_rule_comes_back_from_its_parts() {
-        let rate = Rate::permille(501).min_calls(7);
-        let cusum = CusumSettings {
-            normal_ppm: 20_000,
-            broken_ppm: 500_000,
-            calls_per_false_trip: 485_165_195,
-            sustained_for_ms: 0,
-        };
-        for settings in [
-            WindowSettings::DEFAULT,
-            WindowSettings::Failures { threshold: 1, within_ms: 1 },
-            WindowSettings::Consecutive { threshold: 65_535 },
-            WindowSettings::Calls { size: 1_024, rate },
-            WindowSettings::Time { span_ms: 10_001, buckets: 64, rate },
-            WindowSettings::Cusum(cusum),
-        ] {
-            let rule = AnyRule::new(settings, 129).unwrap();
-            let (kind, parts) = rule.parts();
-            assert_eq!(AnyRule::from_parts(kind, parts), Some(rule));
-        }
-    }
+    use crate::settings::Rate;
 
     #[test]
     fn a_choice_that_does_not_fit_is_refused_by_name() {

@@ -6,30 +6,14 @@ use crate::sync::{Raw, Word};
 
 /// One call of a generation that is about to enter the window.
 pub(crate) struct Call<'a, C> {
-    word: &'a Word,
-    clock: &'a C,
-    seen: State,
+    /// The state word.
+    pub(crate) word: &'a Word,
+    pub(crate) clock: &'a C,
+    /// The state in which the call ended, loaded from the state word: of the generation in which it was admitted.
+    pub(crate) seen: State,
 }
 
 impl<'a, C> Call<'a, C> {
-    /// A call of the generation that `seen`, loaded from the state word, is in.
-    #[inline]
-    pub(crate) fn new(word: &'a Word, clock: &'a C, seen: State) -> Self {
-        Self { word, clock, seen }
-    }
-
-    /// The state in which the call ended: of the generation in which it was admitted.
-    #[inline]
-    pub(crate) fn state(&self) -> State {
-        self.seen
-    }
-
-    /// The state word.
-    #[inline]
-    pub(crate) fn state_word(&self) -> &'a Word {
-        self.word
-    }
-
     /// The generation in which the call was admitted.
     #[inline]
     pub(crate) fn generation(&self) -> u16 {

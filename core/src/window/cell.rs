@@ -7,19 +7,22 @@
 //! | 4 + 4 | the two windows' rules |
 //! | 7 | the configuration |
 
-use crate::settings::attempt;
+use crate::settings::{attempt, or};
 use crate::sync::{Ordering, Raw, Word, const_unless_loom};
-use crate::window::any::{AnyRule, MISSING, PARTS};
+use crate::window::any::AnyRule;
 use crate::{Config, ConfigError, Settings};
 
 const LIMITS: usize = 1;
 const FAILED: usize = LIMITS + 2;
-const SLOW: usize = FAILED + PARTS;
-const CONFIG: usize = SLOW + PARTS;
+const SLOW: usize = FAILED + AnyRule::NUMBERS;
+const CONFIG: usize = SLOW + AnyRule::NUMBERS;
 const NUMBERS: usize = CONFIG + Config::NUMBERS;
 
 /// Stands above the kinds where there are limits for those who measure calls.
 pub(super) const MEASURES: u32 = 1 << 16;
+
+/// The kind of a window that is not there.
+const MISSING: u32 = 0;
 
 /// Settings that are within their limits, as a cell holds them.
 pub(crate) struct Checked {
@@ -34,39 +37,21 @@ impl Checked {
         words: usize,
         slow_words: usize,
     ) -> Result<Self, ConfigError> {
-        let failed = attempt!(AnyRule::new(settings.window, words)).parts();
+        let failed = attempt!(AnyRule::new(settings.window, words));
         let slow = match settings.slow_window {
-            None => (MISSING, [0; PARTS]),
+            None => AnyRule { kind: MISSING, numbers: [0; AnyRule::NUMBERS] },
             Some(_) if slow_words == 0 => return Err(ConfigError::new("slow_window", 1, 0, 0)),
-            Some(window) => attempt!(AnyRule::new(window, slow_words)).parts(),
+            Some(window) => attempt!(AnyRule::new(window, slow_words)),
         };
         let config = attempt!(settings.opening.build());
-        let limits = [or_never(settings.slow_after_ms), or_never(settings.hung_after_ms)];
-        let measures = if limits[0] != 0 || limits[1] != 0 { MEASURES } else { 0 };
-        let numbers = [failed.0 | slow.0 << u8::BITS | measures; NUMBERS];
-        let numbers = with(numbers, LIMITS, &limits);
-        let numbers = with(numbers, FAILED, &failed.1);
-        let numbers = with(numbers, SLOW, &slow.1);
-        let numbers = with(numbers, CONFIG, &config.numbers());
+        let (slow_after, hung_after) = (or(settings.slow_after_ms, 0), or(settings.hung_after_ms, 0));
+        let measures = if slow_after | hung_after != 0 { MEASURES } else { 0 };
+        let kinds = failed.kind | slow.kind << u8::BITS | measures;
+        let ([a, b, c, d], [e, f, g, h]) = (failed.numbers, slow.numbers);
+        let [i, j, k, l, m, n, o] = config.numbers();
+        let numbers = [kinds, slow_after, hung_after, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o];
         Ok(Self { config, numbers })
     }
-}
-
-const fn or_never(limit: Option<u32>) -> u32 {
-    match limit {
-        Some(ms) => ms,
-        None => 0,
-    }
-}
-
-/// `numbers` with `part` put in from `first` on.
-const fn with(mut numbers: [u32; NUMBERS], first: usize, part: &[u32]) -> [u32; NUMBERS] {
-    let mut i = 0;
-    while i < part.len() && first + i < NUMBERS {
-        numbers[first + i] = part[i];
-        i += 1;
-    }
-    numbers
 }
 
 /// Room for all settings.
@@ -96,8 +81,7 @@ impl Cell {
     /// The kind of the window, above it that of the window for slow calls, and [`MEASURES`].
     #[inline]
     pub(super) fn kinds(&self) -> u32 {
-        let [kinds] = self.load(0);
-        kinds
+        self.0[0].load(Ordering::Relaxed) as u32
     }
 
     /// The limits for those who measure calls, in milliseconds: slow after, hung after; 0 is never.
@@ -107,10 +91,10 @@ impl Cell {
     }
 
     /// The rule of the window, and that of the window for slow calls.
-    pub(super) fn rules(&self) -> (Option<AnyRule>, Option<AnyRule>) {
-        let [failed, slow, ..] = self.kinds().to_le_bytes();
-        let rule = |kind: u8, first| AnyRule::from_parts(kind.into(), self.load(first));
-        (rule(failed, FAILED), rule(slow, SLOW))
+    pub(super) fn rules(&self) -> [Option<AnyRule>; 2] {
+        let [failed, slow, ..] = self.kinds().to_le_bytes().map(u32::from);
+        let rule = |kind, first| (kind != MISSING).then(|| AnyRule { kind, numbers: self.load(first) });
+        [rule(failed, FAILED), rule(slow, SLOW)]
     }
 
     #[inline]
@@ -151,10 +135,10 @@ mod tests {
         assert!(cell.holds(&checked));
         assert_eq!(cell.config(), checked.config);
         assert_eq!(cell.limits(), [6, 7]);
-        let expected = (
+        let expected = [
             AnyRule::new(settings.window, 10).ok(),
             settings.slow_window.and_then(|window| AnyRule::new(window, 1).ok()),
-        );
+        ];
         assert_eq!(cell.rules(), expected);
     }
 }

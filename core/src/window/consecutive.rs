@@ -6,8 +6,8 @@ use crate::settings::{attempt, within};
 use crate::sync::{Word, const_unless_loom};
 use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
-use crate::window::lanes::{Lanes, Room};
+use crate::window::judge::Verdict;
+use crate::window::ruled::{Room, Rows, Rule, Ruled};
 use crate::window::tagged::{peek, update};
 use crate::{Clock, ConfigError};
 
@@ -35,8 +35,7 @@ const MAX_THRESHOLD: u32 = u16::MAX as u32;
 /// assert_eq!(breaker.phase(), Phase::Open);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct Consecutive(ConsecutiveRule, [Word; 1]);
+pub type Consecutive = Ruled<ConsecutiveRule, [Word; 1]>;
 
 impl Consecutive {
     const_unless_loom! {
@@ -46,16 +45,14 @@ impl Consecutive {
         ///
         /// `threshold` must be from 1 to 65,535.
         pub const fn new(threshold: u32) -> Result<Self, ConfigError> {
-            Ok(Self(attempt!(ConsecutiveRule::new(threshold)), Word::zeroes()))
+            Ok(Self { rule: attempt!(ConsecutiveRule::new(threshold)), memory: Word::zeroes() })
         }
     }
 }
 
-judges_by_its_rule!(Consecutive);
-
-/// The rule beside its word.
+/// The rule of a [`Consecutive`] window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ConsecutiveRule {
+pub struct ConsecutiveRule {
     pub(super) threshold: u32,
 }
 
@@ -68,12 +65,11 @@ impl ConsecutiveRule {
 
 impl Rule for ConsecutiveRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some(word) = room.words.first() else { return Verdict::Holds };
-        if !bad && peek(room.words, call.generation()) == 0 {
+    fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        if !bad && peek(room.first, call.generation()) == 0 {
             return Verdict::Holds;
         }
-        update(word, call, |count| {
+        update(room.first, call, |count| {
             Ok(match count + 1 {
                 _ if !bad => (0, Verdict::Holds),
                 // The last failure is not stored. It trips, and whoever comes after it trips too until
@@ -85,7 +81,7 @@ impl Rule for ConsecutiveRule {
         .unwrap_or(Verdict::Stale)
     }
 
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
-        Measured::Count { bad: peek(room.words, call.generation()) as u32, limit: self.threshold }
+    fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+        Measured::Count { bad: peek(room.first, call.generation()) as u32, limit: self.threshold }
     }
 }

@@ -26,9 +26,9 @@ use crate::state::CONTENT_BITS;
 use crate::sync::{Raw, WIDE, Word, const_unless_loom};
 use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
-use crate::window::lanes::{Lanes, Room};
+use crate::window::judge::Verdict;
 use crate::window::logarithm::log2;
+use crate::window::ruled::{Room, Rows, Rule, Ruled};
 use crate::window::tagged::{peek, update};
 use crate::{Clock, ConfigError, CusumSettings};
 
@@ -110,8 +110,7 @@ const MOST_CALLS: u64 = 1_000_000_000_000_000;
 /// assert_eq!(breaker.phase(), Phase::Open);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct Cusum(CusumRule, [Word; 1]);
+pub type Cusum = Ruled<CusumRule, [Word; 1]>;
 
 impl Cusum {
     const_unless_loom! {
@@ -123,16 +122,14 @@ impl Cusum {
         /// and so far above it that a success weighs anything; `calls_per_false_trip` from 2 to 10¹⁵;
         /// `sustained_for_ms` at most 16,777,216, and 0 where words are 32 bits wide.
         pub const fn new(settings: CusumSettings) -> Result<Self, ConfigError> {
-            Ok(Self(attempt!(CusumRule::new(settings)), Word::zeroes()))
+            Ok(Self { rule: attempt!(CusumRule::new(settings)), memory: Word::zeroes() })
         }
     }
 }
 
-judges_by_its_rule!(Cusum);
-
-/// The rule beside its word.
+/// The rule of a [`Cusum`] window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CusumRule {
+pub struct CusumRule {
     /// What a failure adds.
     pub(super) failure: u32,
     /// What a success takes away.
@@ -158,7 +155,7 @@ impl CusumRule {
     }
 
     /// One more failure, while the sum is `there`.
-    const fn failed(self, there: Raw, now: Raw) -> (Raw, Verdict) {
+    fn failed(self, there: Raw, now: Raw) -> (Raw, Verdict) {
         let (sum, began) = (there & (TRIPS_AT - 1), there >> SUM_BITS);
         let passed = now.wrapping_sub(began) & TIME;
         let is_lone = sum <= self.lone() && passed > self.sustained_for_ms as Raw;
@@ -181,16 +178,13 @@ impl CusumRule {
 
     /// Where the sum stops until the evidence has lasted: one more failure then trips. Above 0, or the evidence
     /// would always begin anew.
-    const fn full(self) -> Raw {
-        match TRIPS_AT - self.failure as Raw {
-            0 => 1,
-            full => full,
-        }
+    fn full(self) -> Raw {
+        (TRIPS_AT - Raw::from(self.failure)).max(1)
     }
 
     /// Up to here the sum is what a lone failure leaves. It is 0 where two failures trip, since a full sum is then
     /// no more than that.
-    const fn lone(self) -> Raw {
+    fn lone(self) -> Raw {
         let failure = self.failure as Raw;
         if failure < self.full() { failure } else { 0 }
     }
@@ -209,24 +203,23 @@ impl CusumRule {
 const fn failure_weight(normal: u32, broken: u32, calls: u64) -> u32 {
     let log = log2(broken as u64) - log2(normal as u64);
     // Either logarithm may be two units too small.
-    share(log.saturating_sub(2), log2(calls) + 2).0
+    share(log.saturating_sub(2), log2(calls) + 2)
 }
 
-/// ln((1−p₀)/(1−p₁)), as a share of what trips; rounded up.
+/// ln((1−p₀)/(1−p₁)), as a share of what trips; above it, by at most a unit.
 const fn success_weight(normal: u32, broken: u32, calls: u64) -> u32 {
     let log = log2((MILLION - normal) as u64) - log2((MILLION - broken) as u64);
-    let (weight, is_exact) = share(log + 2, log2(calls));
-    if is_exact { weight } else { weight + 1 }
+    share(log + 2, log2(calls)) + 1
 }
 
-/// `part` / `whole` in units of 1/2^`SUM_BITS`, rounded down, and whether that is exact. More than the
+/// `part` / `whole` in units of 1/2^`SUM_BITS`, rounded down. More than the
 /// whole is as good as the whole.
 ///
 /// Bit by bit: small chips would need a large routine to divide 128 bits, and the compiler can't see that
 /// the divisor is never zero, so it would keep that panic.
-const fn share(part: u64, whole: u64) -> (u32, bool) {
+const fn share(part: u64, whole: u64) -> u32 {
     if part >= whole {
-        return (TRIPS_AT as u32, true);
+        return TRIPS_AT as u32;
     }
     let (mut share, mut rest, mut bit) = (0, part, 0);
     while bit < SUM_BITS {
@@ -235,12 +228,11 @@ const fn share(part: u64, whole: u64) -> (u32, bool) {
         rest = (rest << 1) - if is_set { whole } else { 0 };
         bit += 1;
     }
-    (share, rest == 0)
+    share
 }
 
 /// The smallest broken rate, in parts per million, at which a success weighs enough beside `normal`.
 const fn least_broken(normal: u32, calls: u64) -> u64 {
-    let calls = if calls < 2 { 2 } else { calls };
     let (mut too_near, mut enough) = (normal, MILLION - 1);
     while enough - too_near > 1 {
         let middle = too_near + (enough - too_near) / 2;
@@ -255,20 +247,19 @@ const fn least_broken(normal: u32, calls: u64) -> u64 {
 
 impl Rule for CusumRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some(word) = room.words.first() else { return Verdict::Holds };
-        if !bad && peek(room.words, call.generation()) == 0 {
+    fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        if !bad && peek(room.first, call.generation()) == 0 {
             return Verdict::Holds;
         }
         let now = if bad && self.sustained_for_ms > 0 { call.now() } else { 0 };
-        update(word, call, |there| {
+        update(room.first, call, |there| {
             Ok(if bad { self.failed(there, now) } else { (self.succeeded(there), Verdict::Holds) })
         })
         .unwrap_or(Verdict::Stale)
     }
 
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
-        let sum = u64::from(peek(room.words, call.generation()) & (TRIPS_AT - 1));
+    fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+        let sum = u64::from(peek(room.first, call.generation()) & (TRIPS_AT - 1));
         Measured::Sum { ppm: ((sum * u64::from(MILLION)) >> SUM_BITS) as u32 }
     }
 }

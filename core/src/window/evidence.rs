@@ -1,6 +1,6 @@
 //! What a window has counted, for people and for dashboards.
 
-use crate::settings::Threshold;
+use crate::settings::{MILLION, Threshold};
 
 /// How near a breaker is to tripping: read on demand by [`Breaker::evidence`](crate::Breaker::evidence).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,13 +13,6 @@ pub struct Evidence {
     pub failed: Option<Measured>,
     /// Of slow calls; `None` where no window judges them.
     pub slow: Option<Measured>,
-}
-
-impl Evidence {
-    /// Of a window that judges failed calls only.
-    pub(super) const fn of_failed(measured: Measured) -> Self {
-        Self { failed: Some(measured), slow: None }
-    }
 }
 
 /// What one window has counted, beside what trips it.
@@ -64,25 +57,23 @@ impl Measured {
     /// How much of what trips there is, in parts per million: 0 is nothing, a million trips. Of a rate
     /// that is the rate itself or its minimum of calls, whichever is further from tripping.
     pub const fn share_ppm(&self) -> u32 {
-        let (share, filled) = match *self {
-            Self::Count { bad, limit } => (millionths(bad as u64, limit as u64), MILLION),
+        match *self {
+            Self::Count { bad, limit } => millionths(bad as u64, limit as u64),
             Self::Rate { bad, calls, limit_ppm, min_calls } => {
-                (millionths(millionths(bad, calls), limit_ppm as u64), millionths(calls, min_calls as u64))
+                let rate = millionths(millionths(bad, calls) as u64, limit_ppm as u64);
+                let filled = millionths(calls, min_calls as u64);
+                if rate < filled { rate } else { filled }
             }
-            Self::Sum { ppm } => (ppm as u64, MILLION),
-        };
-        let least = if share < filled { share } else { filled };
-        if least < MILLION { least as u32 } else { MILLION as u32 }
+            Self::Sum { ppm } => ppm,
+        }
     }
 }
 
-const MILLION: u64 = crate::settings::MILLION as u64;
-
-/// `part` of `whole` in parts per million, rounded down; of nothing there is nothing.
-const fn millionths(part: u64, whole: u64) -> u64 {
+/// `part` of `whole` in parts per million, rounded down: at most a million. Of nothing there is nothing.
+const fn millionths(part: u64, whole: u64) -> u32 {
     match (part as u128 * MILLION as u128).checked_div(whole as u128) {
-        Some(share) if share < u64::MAX as u128 => share as u64,
-        Some(_) => u64::MAX,
+        Some(share) if share < MILLION as u128 => share as u32,
+        Some(_) => MILLION,
         None => 0,
     }
 }
@@ -162,8 +153,8 @@ mod tests {
         let rate = Rate::percent(50).min_calls(10);
         let window = WindowSettings::Time { span_ms: 1_000, buckets: 4, rate };
         let lanes = InTurn([Lane::new(), Lane::new()], Cell::new(0));
-        let window = Adjustable::<9, 0, _>::with_lanes(&Settings { window, ..Settings::DEFAULT }, lanes);
-        let breaker = Breaker::new(window.unwrap(), (), ManualClock::new(0));
+        let window = Adjustable::<9>::new(&Settings { window, ..Settings::DEFAULT }).unwrap();
+        let breaker = Breaker::new(window.with_lanes(lanes), (), ManualClock::new(0));
         for outcome in [Outcome::Success, Outcome::Success, Outcome::Success, Outcome::Failure] {
             breaker.allow().unwrap().record(outcome);
             breaker.clock().advance(200);

@@ -17,9 +17,9 @@ use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
 use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
-use crate::window::lanes::{Lanes, Room};
+use crate::window::judge::Verdict;
 use crate::window::reading::Reading;
+use crate::window::ruled::{Room, Rows, Rule, Ruled};
 use crate::window::tagged::{Stop, own_content, update};
 use crate::window::turn::Turning;
 use crate::{Clock, ConfigError};
@@ -54,8 +54,7 @@ const DIGITS: u32 = if WIDE { 28 } else { 14 };
 /// assert_eq!(breaker.phase(), Phase::Open);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct Failures<const K: usize>(FailuresRule, [Word; K]);
+pub type Failures<const K: usize> = Ruled<FailuresRule, [Word; K]>;
 
 impl<const K: usize> Failures<K> {
     const_unless_loom! {
@@ -86,16 +85,14 @@ impl<const K: usize> Failures<K> {
         ///
         /// `threshold` must be from 1 to `K`, and `ms` from 1 to 67,108,864 (18.6 hours).
         pub const fn up_to(threshold: u32, ms: u64) -> Result<Self, ConfigError> {
-            Ok(Self(attempt!(FailuresRule::new(threshold, ms, K)), Word::zeroes()))
+            Ok(Self { rule: attempt!(FailuresRule::new(threshold, ms, K)), memory: Word::zeroes() })
         }
     }
 }
 
-judges_by_its_rule!(Failures<const K: usize>);
-
-/// The rule beside its slots.
+/// The rule of a [`Failures`] window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FailuresRule {
+pub struct FailuresRule {
     within: Span,
     /// K−1.
     slots: u32,
@@ -108,6 +105,7 @@ impl FailuresRule {
         Ok(Self::from_parts(threshold, ms))
     }
 
+    #[inline]
     pub(super) const fn from_parts(threshold: u32, within_ms: u32) -> Self {
         Self { within: Span::new(within_ms, DIGITS), slots: threshold.saturating_sub(1) }
     }
@@ -117,16 +115,15 @@ impl FailuresRule {
     }
 
     /// The rule with its words: the turn, and the slots.
-    fn ring(self, words: &[Word]) -> Option<Ring<'_>> {
-        let (turn, slots) = words.split_first()?;
-        Some(Ring { within: self.within, turn, slots: slots.get(..self.slots as usize).unwrap_or(slots) })
+    fn ring<'a>(self, turn: &'a Word, slots: &'a [Word]) -> Ring<'a> {
+        Ring { within: self.within, turn, slots: slots.get(..self.slots as usize).unwrap_or(slots) }
     }
+}
 
-    #[cold]
-    fn fail<C: Clock>(self, words: &[Word], call: &Call<'_, C>) -> Verdict {
-        let Some(ring) = self.ring(words) else { return Verdict::Trips };
-        Reading::judged(call, |reading| ring.walk(reading, call))
-    }
+#[cold]
+fn fail<C: Clock>(within: Span, slots: u32, turn: &Word, words: &[Word], call: &Call<'_, C>) -> Verdict {
+    let ring = FailuresRule { within, slots }.ring(turn, words);
+    Reading::judged(call, |reading| ring.walk(reading, call))
 }
 
 /// The words of a ring.
@@ -166,7 +163,7 @@ impl Ring<'_> {
 
     /// How many slots hold a failure within the window, for who writes nothing.
     fn live<C: Clock>(&self, call: &Call<'_, C>) -> usize {
-        let reading = Reading::to_look(call);
+        let reading = Reading { now: call.now(), was_set_back: true };
         let (turned, half) = (self.turned(call), self.half(reading));
         let is_live = |slot: &&Word| {
             // Relaxed: ordered behind the acquire load of the turn.
@@ -200,7 +197,7 @@ impl Ring<'_> {
     }
 }
 
-impl<'a> Turning<'a> for Ring<'a> {
+impl Turning for Ring<'_> {
     const ODD: Raw = 1 << (STAMP_BITS - 1);
 
     #[inline]
@@ -209,24 +206,24 @@ impl<'a> Turning<'a> for Ring<'a> {
     }
 
     #[inline]
-    fn turn(&self) -> &'a Word {
+    fn turn(&self) -> &Word {
         self.turn
     }
 
     #[inline]
-    fn words(&self) -> impl Iterator<Item = &'a Word> + Clone {
+    fn words(&self) -> impl Iterator<Item = &Word> + Clone {
         self.slots.iter()
     }
 }
 
 impl Rule for FailuresRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
-        if bad { self.fail(room.words, call) } else { Verdict::Holds }
+    fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        if bad { fail(self.within, self.slots, room.first, room.rest, call) } else { Verdict::Holds }
     }
 
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
-        let bad = self.ring(room.words).map_or(0, |ring| ring.live(call));
+    fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+        let bad = self.ring(room.first, room.rest).live(call);
         Measured::Count { bad: bad as u32, limit: self.slots + 1 }
     }
 }

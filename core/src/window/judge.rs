@@ -4,9 +4,8 @@ use core::borrow::Borrow;
 
 use crate::state::State;
 use crate::sync::Word;
+use crate::window::Evidence;
 use crate::window::call::Call;
-use crate::window::lanes::{Lanes, Room};
-use crate::window::{Evidence, Measured};
 use crate::{Clock, Config, Outcome};
 
 /// What a window says to one more outcome.
@@ -103,39 +102,3 @@ impl<W: Plain> Inside for W {
         Ok(own)
     }
 }
-
-/// A rule that judges calls which are good or bad, by what it keeps in words.
-pub(crate) trait Rule {
-    /// Takes in one call.
-    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict;
-
-    /// What it has counted. Writes nothing.
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured;
-}
-
-/// Makes `$window`, a tuple of a rule and its words, a window. An outcome is bad to a rule unless it is a
-/// success.
-macro_rules! judges_by_its_rule {
-    ($window:ident $(<const $n:ident: usize>)?) => {
-        impl $(<const $n: usize>)? $crate::window::judge::Plain for $window $(<$n>)? {}
-
-        impl $(<const $n: usize>)? $crate::window::judge::Judge for $window $(<$n>)? {
-            #[inline]
-            fn judge<C: Clock>(&self, outcome: $crate::Outcome, call: &Call<'_, C>) -> Verdict {
-                self.0.count(&Room::of(&self.1), outcome != $crate::Outcome::Success, call)
-            }
-
-            fn evidence<C: Clock>(
-                &self,
-                call: &Call<'_, C>,
-            ) -> Result<$crate::Evidence, $crate::state::State> {
-                Ok($crate::Evidence::of_failed(self.0.measure(&Room::of(&self.1), call)))
-            }
-
-            fn sweep<C>(&self, call: &Call<'_, C>) {
-                $crate::window::sweep(&self.1, call);
-            }
-        }
-    };
-}
-pub(super) use judges_by_its_rule;

@@ -7,9 +7,8 @@ use crate::sync::{Word, const_unless_loom};
 use crate::window::Evidence;
 use crate::window::any::AnyRule;
 use crate::window::call::Call;
-use crate::window::judge::{Inside, Judge, Rule, Verdict};
-use crate::window::lanes::Room;
-use crate::window::tagged::sweep;
+use crate::window::judge::{Inside, Judge, Verdict};
+use crate::window::ruled::{Memory, Rule};
 use crate::{Clock, Config, Outcome, Settings, checked};
 
 /// Settings that belong to a type, for [`Fixed`].
@@ -43,7 +42,7 @@ pub trait Preset {
 /// ```
 #[derive(Debug)]
 pub struct Fixed<P, const WORDS: usize> {
-    words: [Word; WORDS],
+    memory: [Word; WORDS],
     preset: PhantomData<fn() -> P>,
 }
 
@@ -59,7 +58,7 @@ impl<P: Preset, const WORDS: usize> Fixed<P, WORDS> {
                 assert!(P::SETTINGS.slow_window.is_none(), "a preset has no window for slow calls");
                 let _ = (Self::RULE, Self::CONFIG);
             }
-            Self { words: Word::zeroes(), preset: PhantomData }
+            Self { memory: Word::zeroes(), preset: PhantomData }
         }
     }
 }
@@ -88,15 +87,17 @@ impl<P: Preset, const WORDS: usize> Inside for Fixed<P, WORDS> {
 impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
     #[inline]
     fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        Self::RULE.count(&Room::of(&self.words), outcome != Outcome::Success, call)
+        let Some(room) = self.memory.room() else { return Verdict::Holds };
+        Self::RULE.count(room, outcome != Outcome::Success, call)
     }
 
     fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        Ok(Evidence::of_failed(Self::RULE.measure(&Room::of(&self.words), call)))
+        let failed = self.memory.room().map(|room| Self::RULE.measure(room, call));
+        Ok(Evidence { failed, slow: None })
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        sweep(&self.words, call);
+        self.memory.room().inspect(|room| room.sweep(call));
     }
 }
 

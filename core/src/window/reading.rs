@@ -8,22 +8,18 @@ use crate::window::judge::Verdict;
 use crate::window::tagged::Stop;
 
 /// How often a call reads the clock again.
-const MOST_READINGS: u8 = 32;
+const MOST_READINGS: u32 = 32;
 
 /// A reading of the clock.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     pub(super) now: Raw,
-    /// Times that are newer than `now` are from before the clock was set back.
+    /// Times that are newer than `now` are from before the clock was set back. Who writes nothing takes that for
+    /// granted.
     pub(super) was_set_back: bool,
 }
 
 impl Reading {
-    /// For who writes nothing: newer times are taken as if the clock had been set back.
-    pub(super) fn to_look<C: Clock>(call: &Call<'_, C>) -> Self {
-        Self { now: call.now(), was_set_back: true }
-    }
-
     /// What `judge` says by the clock. Where it meets a newer time this thread stalled after it read the
     /// clock, or the clock was set back.
     ///
@@ -36,7 +32,7 @@ impl Reading {
         mut judge: impl FnMut(Self) -> Result<Verdict, Stop>,
     ) -> Verdict {
         let mut reading = Self { now: call.now(), was_set_back: false };
-        let mut readings: u8 = 0;
+        let mut left = MOST_READINGS;
         loop {
             match judge(reading) {
                 Ok(verdict) => return verdict,
@@ -46,9 +42,9 @@ impl Reading {
             let now = call.now();
             // The unit of one millisecond: only the order of the two readings matters.
             let advanced = Span::new(1, 1).is_ahead(now, reading.now, Raw::MAX);
-            reading.was_set_back = !advanced || readings >= MOST_READINGS;
+            reading.was_set_back = !advanced || left == 0;
             reading.now = if advanced { now } else { reading.now };
-            readings = readings.saturating_add(1);
+            left = left.saturating_sub(1);
         }
     }
 }

@@ -47,11 +47,7 @@ pub(super) fn judge_both(
     slow: impl FnOnce(bool) -> Verdict,
 ) -> Verdict {
     let is_slow = matches!(outcome, Outcome::Slow | Outcome::SlowFailure);
-    let is_failure = match outcome {
-        Outcome::Failure | Outcome::SlowFailure => true,
-        Outcome::Slow => !slow_is_judged,
-        _ => false,
-    };
+    let is_failure = outcome != Outcome::Success && !(slow_is_judged && outcome == Outcome::Slow);
     // Both windows take the call in, whatever the first one says.
     match (failed(is_failure), slow(is_slow)) {
         (Verdict::Trips, _) => Verdict::Trips,

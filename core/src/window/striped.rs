@@ -6,13 +6,10 @@
 //! the breaker trips.
 
 use crate::settings::attempt;
-use crate::state::State;
 use crate::sync::{Word, array_of, const_unless_loom};
-use crate::window::Evidence;
-use crate::window::call::Call;
-use crate::window::judge::{Judge, Plain, Verdict};
-use crate::window::time::{Rows, RowsOfGood, TimeRule};
-use crate::{Clock, ConfigError, Outcome, Rate};
+use crate::window::ruled::{Memory, Room, Rows, Ruled};
+use crate::window::time::TimeRule;
+use crate::{ConfigError, Rate};
 
 /// Tells which stripe the present thread, core or interrupt counts in.
 ///
@@ -25,7 +22,7 @@ pub trait Stripes {
 
 /// [`Time`](super::Time), with the good calls counted in `STRIPES` stripes.
 ///
-/// A success costs a clock read, a division and one exchange in a line that no other stripe writes;
+/// A success costs a clock read, two divisions and one exchange in a line that no other stripe writes;
 /// a failure sums over all stripes. So does a success while its own bucket has no more good calls
 /// than the minimum, but only where there are failures to judge.
 ///
@@ -65,19 +62,8 @@ pub trait Stripes {
 /// assert_eq!(breaker.phase(), Phase::Open);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct StripedTime<S, const STRIPES: usize, const BUCKETS: usize> {
-    rule: TimeRule,
-    turn: Word,
-    stripes: S,
-    good: [Row<BUCKETS>; STRIPES],
-    bad: Row<BUCKETS>,
-}
-
-/// Buckets in cache lines of their own.
-#[derive(Debug)]
-#[repr(align(128))]
-struct Row<const BUCKETS: usize>([Word; BUCKETS]);
+pub type StripedTime<S, const STRIPES: usize, const BUCKETS: usize> =
+    Ruled<TimeRule, Striped<S, STRIPES, BUCKETS>>;
 
 impl<S: Copy, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES, BUCKETS> {
     const_unless_loom! {
@@ -89,42 +75,43 @@ impl<S: Copy, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES
         /// checks.
         pub const fn new(span_ms: u64, buckets: u32, rate: Rate, stripes: S) -> Result<Self, ConfigError> {
             const { assert!(STRIPES > 0, "a striped window needs a stripe") };
-            Ok(Self {
-                rule: attempt!(TimeRule::new(span_ms, buckets, rate, BUCKETS)),
-                turn: Word::new(0),
-                stripes,
-                good: array_of!(Row(Word::zeroes()); STRIPES),
-                bad: Row(Word::zeroes()),
-            })
+            let rule = attempt!(TimeRule::new(span_ms, buckets, rate, BUCKETS));
+            let good = array_of!(Stripe(Word::zeroes()); STRIPES);
+            Ok(Self { rule, memory: Striped { stripes, turn: Word::new(0), bad: Stripe(Word::zeroes()), good } })
         }
     }
 }
 
-impl<S, const STRIPES: usize, const BUCKETS: usize> StripedTime<S, STRIPES, BUCKETS> {
-    /// All rows, for a thread that counts in `own`.
+/// The memory of a [`StripedTime`] window.
+#[derive(Debug)]
+pub struct Striped<S, const STRIPES: usize, const BUCKETS: usize> {
+    stripes: S,
+    turn: Word,
+    bad: Stripe<BUCKETS>,
+    good: [Stripe<BUCKETS>; STRIPES],
+}
+
+/// Buckets in cache lines of their own.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Stripe<const BUCKETS: usize>([Word; BUCKETS]);
+
+impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Memory for Striped<S, STRIPES, BUCKETS> {
     #[inline]
-    fn rows<'a>(&'a self, own: &'a [Word]) -> Rows<'a, impl RowsOfGood<'a>> {
-        let good = self.good.iter().map(|row| &row.0[..]);
-        Rows { rule: &self.rule, turn: &self.turn, own, good, bad: &self.bad.0 }
+    fn room(&self) -> Option<Room<'_, impl Rows>> {
+        Some(Room { first: &self.turn, rest: &self.bad.0, rows: self })
     }
 }
 
-impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Plain for StripedTime<S, STRIPES, BUCKETS> {}
-
-impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Judge for StripedTime<S, STRIPES, BUCKETS> {
+impl<S: Stripes, const STRIPES: usize, const BUCKETS: usize> Rows for &Striped<S, STRIPES, BUCKETS> {
     #[inline]
-    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        // Never out of bounds: STRIPES is not 0.
-        let Some(own) = self.good.get(self.stripes.stripe() % STRIPES.max(1)) else { return Verdict::Holds };
-        self.rows(&own.0).enter(outcome != Outcome::Success, call)
+    fn own(&self) -> Option<&[Word]> {
+        self.good.get(self.stripes.stripe() % STRIPES.max(1)).map(|stripe| &stripe.0[..])
     }
 
-    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        Ok(Evidence::of_failed(self.rows(&[]).measure(call)))
-    }
-
-    fn sweep<C>(&self, call: &Call<'_, C>) {
-        self.rows(&[]).sweep(call);
+    #[inline]
+    fn all(&self) -> impl Iterator<Item = &[Word]> + Clone {
+        self.good.iter().map(|stripe| &stripe.0[..])
     }
 }
 

@@ -75,11 +75,11 @@ pub(super) const fn own_content(value: Raw, generation: u16) -> Raw {
     if tag(value) == generation { content(value) } else { 0 }
 }
 
-/// What `generation` has put into the first of `words`, for who writes nothing on the strength of it.
+/// What `generation` has put into `word`, for who writes nothing on the strength of it.
 #[inline]
-pub(super) fn peek(words: &[Word], generation: u16) -> Raw {
+pub(super) fn peek(word: &Word, generation: u16) -> Raw {
     // Relaxed: a word says all of itself.
-    words.first().map_or(0, |word| own_content(word.load(Ordering::Relaxed), generation))
+    own_content(word.load(Ordering::Relaxed), generation)
 }
 
 /// A quarter of all generations.
@@ -95,19 +95,17 @@ pub(crate) const fn sweep_is_due(generation: u16) -> bool {
     generation % QUARTER == 0
 }
 
-/// Empties the words of generations long gone, before their tag's number comes round again.
+/// Empties a word of a generation long gone, before its tag's number comes round again.
 ///
-/// A sweep is due at each quarter of all numbers. It empties the words that are older than a quarter
+/// A sweep of all words is due at each quarter of all numbers. It empties those that are older than a quarter
 /// and younger than three: so each word is met by two sweeps before its number is used again, and one
 /// that stalls or dies is made up for by the next. A sweeper stops where a quarter has passed since it
 /// began: words that look old to it may then be new.
-pub(crate) fn sweep<C>(words: &[Word], call: &Call<'_, C>) {
+pub(crate) fn sweep<C>(word: &Word, call: &Call<'_, C>) {
     let generation = call.generation();
-    for word in words {
-        change(word, |seen| {
-            let is_due = (QUARTER..3 * QUARTER).contains(&distance(generation, tag(seen)))
-                && distance(call.present_generation(), generation) < QUARTER;
-            if is_due { Ok((tagged(generation, 0), ())) } else { Err(()) }
-        });
-    }
+    change(word, |seen| {
+        let is_due = (QUARTER..3 * QUARTER).contains(&distance(generation, tag(seen)))
+            && distance(call.present_generation(), generation) < QUARTER;
+        if is_due { Ok((tagged(generation, 0), ())) } else { Err(()) }
+    });
 }

@@ -4,20 +4,20 @@
 //! word tells by generation and lap whether it is the present one, see [`laps`](super::laps). One word
 //! more counts half turns of the laps, see [`turn`](super::turn).
 
-use core::{iter, slice};
+use core::iter;
 
 use crate::settings::{Threshold, attempt, within};
-use crate::state::{CONTENT_BITS, MAX_CONTENT, MAX_SPAN_MS, State, tagged};
+use crate::state::{CONTENT_BITS, MAX_CONTENT, MAX_SPAN_MS, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
+use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Judge, Plain, Rule, Verdict};
-use crate::window::lanes::{Lanes, Room};
+use crate::window::judge::Verdict;
 use crate::window::laps::{Laps, Place};
 use crate::window::reading::Reading;
-use crate::window::tagged::{Stop, own_content, sweep, update};
+use crate::window::ruled::{Memory, Room, Rows, Rule, Ruled};
+use crate::window::tagged::{Stop, own_content, update};
 use crate::window::turn::Turning;
-use crate::window::{Evidence, Measured};
-use crate::{Clock, ConfigError, Outcome, Rate};
+use crate::{Clock, ConfigError, Rate};
 
 /// The most buckets.
 const MAX_BUCKETS: usize = 64;
@@ -35,7 +35,7 @@ const MAX_BUCKETS: usize = 64;
 /// words are 32 bits wide after 49.7 days) the window may start empty. Where it was set back, calls from
 /// before may count or not, and a success may not be judged.
 ///
-/// Every call costs a clock read, a division and one exchange on a word that all threads share; a
+/// Every call costs a clock read, two divisions and one exchange on a word that all threads share; a
 /// failure, and a success while the window is filling, also a fence and a load of each word.
 ///
 /// ```
@@ -53,13 +53,7 @@ const MAX_BUCKETS: usize = 64;
 /// assert_eq!(breaker.phase(), Phase::Open); // 2 of 4 failed
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct Time<const BUCKETS: usize> {
-    rule: TimeRule,
-    turn: Word,
-    good: [Word; BUCKETS],
-    bad: [Word; BUCKETS],
-}
+pub type Time<const BUCKETS: usize> = Ruled<TimeRule, TimeWords<BUCKETS>>;
 
 impl<const BUCKETS: usize> Time<BUCKETS> {
     const_unless_loom! {
@@ -71,44 +65,32 @@ impl<const BUCKETS: usize> Time<BUCKETS> {
         /// 67,108,864 (a bucket is a whole number of milliseconds, rounded up), the rate above 0 and at
         /// most 1, `min_calls` from 1 to what one bucket can count.
         pub const fn new(span_ms: u64, buckets: u32, rate: Rate) -> Result<Self, ConfigError> {
-            Ok(Self {
-                rule: attempt!(TimeRule::new(span_ms, buckets, rate, BUCKETS)),
-                turn: Word::new(0),
-                good: Word::zeroes(),
-                bad: Word::zeroes(),
-            })
+            let rule = attempt!(TimeRule::new(span_ms, buckets, rate, BUCKETS));
+            let memory = TimeWords { turn: Word::new(0), buckets: [Word::zeroes(), Word::zeroes()] };
+            Ok(Self { rule, memory })
         }
     }
+}
 
+/// The memory of a [`Time`] window.
+#[derive(Debug)]
+pub struct TimeWords<const BUCKETS: usize> {
+    turn: Word,
+    buckets: [[Word; BUCKETS]; 2],
+}
+
+impl<const BUCKETS: usize> Memory for TimeWords<BUCKETS> {
     #[inline]
-    fn rows(&self) -> Rows<'_, impl RowsOfGood<'_>> {
-        let good = iter::once(&self.good[..]);
-        Rows { rule: &self.rule, turn: &self.turn, own: &self.good, good, bad: &self.bad }
+    fn room(&self) -> Option<Room<'_, impl Rows>> {
+        Some(Room { first: &self.turn, rest: self.buckets.as_flattened(), rows: () })
     }
 }
 
-impl<const BUCKETS: usize> Plain for Time<BUCKETS> {}
-
-impl<const BUCKETS: usize> Judge for Time<BUCKETS> {
-    #[inline]
-    fn judge<C: Clock>(&self, outcome: Outcome, call: &Call<'_, C>) -> Verdict {
-        self.rows().enter(outcome != Outcome::Success, call)
-    }
-
-    fn evidence<C: Clock>(&self, call: &Call<'_, C>) -> Result<Evidence, State> {
-        Ok(Evidence::of_failed(self.rows().measure(call)))
-    }
-
-    fn sweep<C>(&self, call: &Call<'_, C>) {
-        self.rows().sweep(call);
-    }
-}
-
-/// The rule beside its words.
+/// The rule of a [`Time`] window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TimeRule {
-    threshold: Threshold,
-    laps: Laps,
+pub struct TimeRule {
+    pub(super) threshold: Threshold,
+    pub(super) laps: Laps,
 }
 
 impl TimeRule {
@@ -121,27 +103,11 @@ impl TimeRule {
         let room = if room > MAX_BUCKETS { MAX_BUCKETS } else { room };
         let buckets = attempt!(within("buckets", buckets as u64, 1, room as u64));
         let span_ms = attempt!(within("span_ms", span_ms, buckets as u64, MAX_SPAN_MS as u64));
-        let laps = Laps::new(span_ms.div_ceil(buckets), buckets);
+        let laps = Laps { bucket_ms: span_ms.div_ceil(buckets), buckets };
         let most_calls = laps.most_calls();
         let most_calls = if most_calls > u32::MAX as Raw { u32::MAX } else { most_calls as u32 };
         let threshold = attempt!(rate.checked(most_calls));
         Ok(Self { threshold, laps })
-    }
-
-    pub(super) const fn from_parts(threshold: Threshold, bucket_ms: u32, buckets: u32) -> Self {
-        Self { threshold, laps: Laps::new(bucket_ms, buckets) }
-    }
-
-    pub(super) const fn parts(self) -> [u32; 4] {
-        let Threshold { ppm, min_calls } = self.threshold;
-        [self.laps.bucket_ms(), self.laps.buckets, ppm, min_calls]
-    }
-
-    /// A success can reach the rate in two ways only: it fills the minimum, or it is the first call
-    /// after a bucket expired. Neither holds once its own bucket has more good calls than the
-    /// minimum.
-    const fn needs_judging(self, is_bad: bool, calls: Raw) -> bool {
-        is_bad || calls <= self.threshold.min_calls as Raw
     }
 
     /// The calls of one row within the span, whose words are in the half turn of `now`.
@@ -162,66 +128,66 @@ impl TimeRule {
         Ok(calls)
     }
 
-    /// The rows in `room`: first the turn, then the good calls, then the bad ones. Good calls are counted in
-    /// `own` where it has room for all buckets, and in all lanes.
+    /// The rule with its words: first the turn, then the bad calls, then the good ones.
     #[inline]
-    fn rows<'a>(
-        &'a self,
-        room: &Room<'a, impl Lanes>,
-        own: &'a [Word],
-    ) -> Option<Rows<'a, impl RowsOfGood<'a>>> {
-        let (turn, rest) = room.words.split_first()?;
-        let (good, bad) = rest.split_at_checked(self.laps.buckets as usize)?;
-        let own = if own.len() < good.len() { good } else { own };
-        Some(Rows { rule: self, turn, own, good: iter::once(good).chain(room.lanes()), bad })
+    fn in_room<R: Rows>(self, Room { first, rest, rows }: Room<'_, R>) -> TimeIn<'_, R> {
+        let (bad, good) = rest.split_at(rest.len().min(self.laps.buckets as usize));
+        TimeIn { rule: self, turn: first, bad, good, rows }
     }
 }
 
 impl Rule for TimeRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
-        self.rows(room, room.own_lane()).map_or(Verdict::Holds, |rows| rows.enter(bad, call))
-    }
-
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
-        let nothing = Measured::rate(self.threshold, 0, 0);
-        self.rows(room, &[]).map_or(nothing, |rows| rows.measure(call))
-    }
-}
-
-/// The rule and the words of a window, one row for each kind of call, or several for the good ones.
-pub(super) struct Rows<'a, G> {
-    pub(super) rule: &'a TimeRule,
-    pub(super) turn: &'a Word,
-    /// The row in which a good call of this thread counts.
-    pub(super) own: &'a [Word],
-    /// All rows of good calls, `own` among them.
-    pub(super) good: G,
-    pub(super) bad: &'a [Word],
-}
-
-/// Rows of good calls.
-pub(super) trait RowsOfGood<'a>: Iterator<Item = &'a [Word]> + Clone {}
-impl<'a, G: Iterator<Item = &'a [Word]> + Clone> RowsOfGood<'a> for G {}
-
-impl<'a, G: RowsOfGood<'a>> Rows<'a, G> {
-    /// Takes in one call and judges, where that can make a difference.
-    #[inline]
-    pub(super) fn enter<C: Clock>(self, is_bad: bool, call: &Call<'_, C>) -> Verdict {
-        if WIDE && !is_bad && self.goes_on(call) {
+    fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        let time = self.in_room(room);
+        if WIDE && !bad && time.goes_on(call) {
             return Verdict::Holds;
         }
-        self.enter_anywhere(is_bad, call)
+        time.enter(bad, call)
+    }
+
+    fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+        let time = self.in_room(room);
+        let turned = time.turned(call);
+        let place = self.laps.place(call.now(), true);
+        let place = Place { half: Laps::last_half(place.half, turned), ..place };
+        let sum = |row| self.sum(row, place, call).unwrap_or(0);
+        let bad = sum(time.bad);
+        Measured::rate(self.threshold, bad, time.good().map(sum).fold(bad, u64::saturating_add))
+    }
+}
+
+/// The rule and the words of a window.
+struct TimeIn<'a, R> {
+    rule: TimeRule,
+    turn: &'a Word,
+    bad: &'a [Word],
+    /// Good calls of threads that have no row of their own.
+    good: &'a [Word],
+    rows: R,
+}
+
+impl<R: Rows> TimeIn<'_, R> {
+    /// The words in which a good call of this thread counts.
+    #[inline]
+    fn own(&self) -> &[Word] {
+        self.rows.own().filter(|own| own.len() >= self.bad.len()).unwrap_or(self.good)
+    }
+
+    /// All words that count good calls, a row after the other.
+    #[inline]
+    fn good(&self) -> impl Iterator<Item = &[Word]> + Clone {
+        iter::once(self.good).chain(self.rows.all())
     }
 
     /// Takes in one good call where that is one more in a bucket that would not be judged: a short way to the
-    /// most frequent answer, which takes 110 instructions instead of 204. Small chips do without it, since it
+    /// most frequent answer, which takes about half as many instructions. Small chips do without it, since it
     /// costs flash. Returns whether it did.
     #[inline]
     fn goes_on<C: Clock>(&self, call: &Call<'_, C>) -> bool {
         let TimeRule { threshold, laps } = self.rule;
         let place = laps.place(call.now(), false);
-        let Some(word) = self.own.get(place.slot) else { return false };
+        let Some(word) = self.own().get(place.slot) else { return false };
         // Relaxed: only a word of this very generation is replaced. Where the words were turned since, this
         // word has changed, and the exchange is refused.
         let seen = word.load(Ordering::Relaxed);
@@ -232,17 +198,21 @@ impl<'a, G: RowsOfGood<'a>> Rows<'a, G> {
             && word.exchange(seen, seen + 1).is_ok()
     }
 
+    /// Takes in one call and judges, where that can make a difference.
     #[inline(never)]
-    fn enter_anywhere<C: Clock>(self, is_bad: bool, call: &Call<'_, C>) -> Verdict {
+    fn enter<C: Clock>(self, is_bad: bool, call: &Call<'_, C>) -> Verdict {
         let laps = self.rule.laps;
-        let row = if is_bad { self.bad } else { self.own };
+        let row = if is_bad { self.bad } else { self.own() };
         let mut is_counted = false;
         Reading::judged(call, |Reading { now, was_set_back }| {
             let place = laps.place(now, was_set_back);
             self.turn_to(place.half, laps.label(place.lap), was_set_back, call)?;
             if !is_counted {
                 let calls = self.add(row, place, call)?;
-                if !self.rule.needs_judging(is_bad, calls) {
+                // A success can reach the rate in two ways only: it fills the minimum, or it is the first call
+                // after a bucket expired. Neither holds once its own bucket has more good calls than the
+                // minimum.
+                if !is_bad && calls > Raw::from(self.rule.threshold.min_calls) {
                     return Ok(Verdict::Holds);
                 }
                 is_counted = true;
@@ -285,29 +255,12 @@ impl<'a, G: RowsOfGood<'a>> Rows<'a, G> {
         if bad == 0 {
             return Ok(false);
         }
-        let good = self.good.clone().try_fold(0, |all: u64, row| Ok(all.saturating_add(sum(row)?)))?;
+        let good = self.good().try_fold(0, |all: u64, row| Ok(all.saturating_add(sum(row)?)))?;
         Ok(self.rule.threshold.is_reached(bad, bad.saturating_add(good)))
-    }
-
-    /// What the rows have counted within the span.
-    pub(super) fn measure<C: Clock>(self, call: &Call<'_, C>) -> Measured {
-        let turned = self.turned(call);
-        let Reading { now, was_set_back } = Reading::to_look(call);
-        let place = self.rule.laps.place(now, was_set_back);
-        let place = Place { half: Laps::last_half(place.half, turned), ..place };
-        let sum = |row| self.rule.sum(row, place, call).unwrap_or(0);
-        let bad = sum(self.bad);
-        Measured::rate(self.rule.threshold, bad, self.good.map(sum).fold(bad, u64::saturating_add))
-    }
-
-    pub(super) fn sweep<C>(self, call: &Call<'_, C>) {
-        for words in self.good.chain([self.bad, slice::from_ref(self.turn)]) {
-            sweep(words, call);
-        }
     }
 }
 
-impl<'a, G: RowsOfGood<'a>> Turning<'a> for Rows<'a, G> {
+impl<R: Rows> Turning for TimeIn<'_, R> {
     const ODD: Raw = 1 << (CONTENT_BITS - 1);
 
     #[inline]
@@ -316,12 +269,12 @@ impl<'a, G: RowsOfGood<'a>> Turning<'a> for Rows<'a, G> {
     }
 
     #[inline]
-    fn turn(&self) -> &'a Word {
+    fn turn(&self) -> &Word {
         self.turn
     }
 
     #[inline]
-    fn words(&self) -> impl Iterator<Item = &'a Word> + Clone {
-        self.good.clone().flatten().chain(self.bad)
+    fn words(&self) -> impl Iterator<Item = &Word> + Clone {
+        self.good().flatten().chain(self.bad)
     }
 }

@@ -18,7 +18,7 @@ use crate::window::call::Call;
 use crate::window::tagged::{Stop, change, own_content};
 
 /// Words that are in half turns.
-pub(super) trait Turning<'a> {
+pub(super) trait Turning {
     /// The bit of a content that says whether its half turn is an odd one.
     const ODD: Raw;
 
@@ -26,10 +26,10 @@ pub(super) trait Turning<'a> {
     fn range(&self) -> Raw;
 
     /// The word that counts them.
-    fn turn(&self) -> &'a Word;
+    fn turn(&self) -> &Word;
 
     /// The other words.
-    fn words(&self) -> impl Iterator<Item = &'a Word> + Clone;
+    fn words(&self) -> impl Iterator<Item = &Word> + Clone;
 
     /// Whether a word with this content has a meaning in the half turn `half`, while the words are in `turned`:
     /// then it is of `turned` or of the one before.

@@ -74,7 +74,7 @@ impl Life {
         classifiers: Vec<ErrorClassifier>,
     ) -> Result<Self, ConfigError> {
         // Checked before a slot is taken.
-        let window = Adjustable::with_lanes(&settings, ThreadLanes::for_settings(&settings))?;
+        let window = Adjustable::new(&settings)?.with_lanes(ThreadLanes::for_settings(&settings));
         let free = free().pop_front();
         let slot = match free {
             Some(slot) => {

@@ -217,7 +217,7 @@ fn one_adjusts_at_a_time_however_often_others_try() {
     let clock = ManualClock::new(0);
     let breaker = live(&in_a_row(1, opening(1_000)), &clock);
     let other = in_a_row(2, opening(500));
-    let turn = breaker.window.take_turn().unwrap();
+    let turn = breaker.window.turn.hold().unwrap();
     for _ in 0..3 {
         assert_eq!(breaker.adjust(&other), Err(AdjustError::Busy));
         assert_eq!(breaker.config().open_for_ms(), 1_000);

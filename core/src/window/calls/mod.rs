@@ -10,8 +10,8 @@ use crate::settings::{Threshold, attempt, within};
 use crate::sync::{Raw, Word, const_unless_loom};
 use crate::window::Measured;
 use crate::window::call::Call;
-use crate::window::judge::{Rule, Verdict, judges_by_its_rule};
-use crate::window::lanes::{Lanes, Room};
+use crate::window::judge::Verdict;
+use crate::window::ruled::{Room, Rows, Rule, Ruled};
 use crate::window::tagged::{peek, update};
 use crate::{Clock, ConfigError, Rate};
 
@@ -53,8 +53,7 @@ pub const fn calls_words(size: u32) -> usize {
 /// assert_eq!(breaker.phase(), Phase::Open); // 3 of 4 failed
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct Calls<const WORDS: usize = 1>(CallsRule, [Word; WORDS]);
+pub type Calls<const WORDS: usize = 1> = Ruled<CallsRule, [Word; WORDS]>;
 
 impl<const WORDS: usize> Calls<WORDS> {
     const_unless_loom! {
@@ -65,16 +64,14 @@ impl<const WORDS: usize> Calls<WORDS> {
         /// `size` must be from 1 to what `WORDS` hold (at most 1,024), the rate above 0 and at most 1,
         /// `min_calls` from 1 to `size`.
         pub const fn new(size: u32, rate: Rate) -> Result<Self, ConfigError> {
-            Ok(Self(attempt!(CallsRule::new(size, rate, WORDS)), Word::zeroes()))
+            Ok(Self { rule: attempt!(CallsRule::new(size, rate, WORDS)), memory: Word::zeroes() })
         }
     }
 }
 
-judges_by_its_rule!(Calls<const WORDS: usize>);
-
-/// The rule beside its words.
+/// The rule of a [`Calls`] window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CallsRule {
+pub struct CallsRule {
     pub(super) threshold: Threshold,
     pub(super) size: u32,
 }
@@ -126,27 +123,24 @@ impl CallsRule {
 
 /// The largest window that `words` words hold.
 const fn largest_size(words: usize) -> u32 {
-    let by_tally = tally::largest_size(words);
-    match words {
-        0 => 0,
-        _ if by_tally > MAX_SIZE => MAX_SIZE,
-        _ if by_tally > history::MAX_SIZE => by_tally,
-        _ => history::MAX_SIZE,
+    let mut size = MAX_SIZE;
+    while size > 0 && calls_words(size) > words {
+        size -= 1;
     }
+    size
 }
 
 impl Rule for CallsRule {
     #[inline]
-    fn count<C: Clock>(&self, room: &Room<'_, impl Lanes>, bad: bool, call: &Call<'_, C>) -> Verdict {
-        let Some((word, outcomes)) = room.words.split_first() else { return Verdict::Holds };
-        if bad || !self.is_full_of_successes(peek(room.words, call.generation())) {
-            return self.take_in(word, outcomes, bad, call);
+    fn count<C: Clock>(&self, room: Room<'_, impl Rows>, bad: bool, call: &Call<'_, C>) -> Verdict {
+        if bad || !self.is_full_of_successes(peek(room.first, call.generation())) {
+            return self.take_in(room.first, room.rest, bad, call);
         }
         Verdict::Holds
     }
 
-    fn measure<C: Clock>(&self, room: &Room<'_, impl Lanes>, call: &Call<'_, C>) -> Measured {
-        let (bad, calls) = self.counts(peek(room.words, call.generation()));
+    fn measure<C: Clock>(&self, room: Room<'_, impl Rows>, call: &Call<'_, C>) -> Measured {
+        let (bad, calls) = self.counts(peek(room.first, call.generation()));
         Measured::rate(self.threshold, bad.into(), calls.into())
     }
 }

@@ -39,12 +39,6 @@ pub(super) const fn words(size: u32) -> usize {
     1 + size.div_ceil(OUTCOMES) as usize
 }
 
-/// The largest window that fits into `words` words.
-pub(super) const fn largest_size(words: usize) -> u32 {
-    let outcomes = words.saturating_sub(1);
-    if outcomes > 1_024 { 1_024 * OUTCOMES } else { outcomes as u32 * OUTCOMES }
-}
-
 /// The tally word's content, taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Tally {
@@ -85,12 +79,10 @@ impl Tally {
     /// Where the last call stands, and whether its lap is an even one; `None` before the first.
     const fn last_position(self) -> Option<(u32, bool)> {
         let lap_is_even = self.lap & 1 == 0;
-        if self.calls() == 0 {
-            None
-        } else if self.position == 0 {
-            Some((self.size - 1, !lap_is_even))
-        } else {
-            Some((self.position - 1, lap_is_even))
+        match self.position.checked_sub(1) {
+            Some(last) => Some((last, lap_is_even)),
+            None if self.is_full => Some((self.size - 1, !lap_is_even)),
+            None => None,
         }
     }
 
