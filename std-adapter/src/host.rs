@@ -23,8 +23,8 @@ pub(crate) fn normal(host: &str) -> Cow<'_, str> {
 }
 
 /// The host that a request is for, as a key: in lower case, without a dot at its end, an address of IPv6 as short as
-/// can be, and with its port where that is not the scheme's own. It is taken from the request's URI, else from its header `Host`; empty where
-/// neither names one.
+/// can be, and with its port where that is not the scheme's own. It is taken from the request's URI, else from its
+/// header `Host`; empty where neither names one.
 ///
 /// ```
 /// use http::Request;

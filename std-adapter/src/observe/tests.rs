@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -528,36 +527,4 @@ fn transitions_of_a_thread_that_ends_are_seen() {
     ends.join().unwrap();
     let tripped = |name| monitor.find(name).unwrap().recent().last().map(|change| change.transition.to);
     assert_eq!((tripped("a"), tripped("b")), (Some(Phase::Open), Some(Phase::Open)));
-}
-
-#[test]
-fn what_a_breaker_holds_may_ask_the_monitor_as_it_goes() {
-    struct Asks(Monitor);
-
-    impl Drop for Asks {
-        fn drop(&mut self) {
-            assert!(self.0.find("another").is_none());
-        }
-    }
-
-    let (done, is_done) = std::sync::mpsc::channel();
-    thread::spawn(move || {
-        let monitor = Monitor::new();
-        let is_over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while !is_over.load(Ordering::Relaxed) {
-                    assert!(monitor.find("another").is_none());
-                }
-            });
-            for _ in 0..20_000 {
-                let asks = Asks(monitor.clone());
-                let builder = SharedBreaker::builder().name("a").on_transition(move |_| _ = &asks.0);
-                drop(monitor.watch(builder.build().unwrap()));
-            }
-            is_over.store(true, Ordering::Relaxed);
-        });
-        done.send(()).unwrap();
-    });
-    is_done.recv_timeout(Duration::from_secs(60)).expect("one waits for itself");
 }
