@@ -260,9 +260,14 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// A file's lines, and what there is to say of it.
+type Reading = (Vec<Line>, Option<String>);
+
+/// What can't be done with a file, and why.
+type Failure = (&'static str, io::Error);
+
 /// The file's lines, none where there is no file, and what there is to say: one that is not to be read is set aside.
-/// An error says what can't be done.
-fn read(path: &Path, is_writer: bool) -> Result<(Vec<Line>, Option<String>), (&'static str, io::Error)> {
+fn read(path: &Path, is_writer: bool) -> Result<Reading, Failure> {
     let text = match fs::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), None)),
