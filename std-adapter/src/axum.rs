@@ -188,6 +188,7 @@ where
     type Future = AnswerFuture<S::Future, A>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), E>> {
+        self.rejected_early = None;
         match std::task::ready!(self.inner.poll_ready(context)) {
             Ok(()) => {}
             Err(CallError::Rejected(rejection)) => self.rejected_early = Some(rejection),

@@ -13,9 +13,10 @@ use nanobreaker_core::Outcome;
 ///
 /// [`CountedLayer`](crate::tower::CountedLayer) puts it there, outside of tower's retries.
 #[derive(Clone, Debug, Default)]
-pub struct Counted(Arc<Mutex<Option<Window>>>);
+pub struct Counted(Arc<Mutex<Vec<Window>>>);
 
-/// A breaker's address, which stands for its identity while a call holds it, and its generation.
+/// A breaker's address, which stands for its identity while a call holds it, and the generation in which the
+/// request counts as failed.
 type Window = (usize, u16);
 
 impl Counted {
@@ -30,10 +31,16 @@ impl Counted {
         if !matches!(outcome, Outcome::Failure | Outcome::SlowFailure) {
             return outcome;
         }
-        let Some(window) = window() else {
+        let Some((breaker, generation)) = window() else {
             return outcome;
         };
+        // One for each breaker on the way: one may be inside of another, and each attempt may ask another one.
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if counted.replace(window) == Some(window) { Outcome::Ignored } else { outcome }
+        match counted.iter_mut().find(|window| window.0 == breaker) {
+            Some(there) if there.1 == generation => return Outcome::Ignored,
+            Some(there) => there.1 = generation,
+            None => counted.push((breaker, generation)),
+        }
+        outcome
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 #[cfg(feature = "tower-http")]
 use {
     http::{Request, header, uri::Authority},
+    std::net::Ipv6Addr,
     std::str::FromStr,
 };
 
@@ -21,9 +22,9 @@ pub(crate) fn normal(host: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{port}", plain.to_ascii_lowercase()))
 }
 
-/// The host that a request is for, as a key: in lower case, without a dot at its end, and with its port where
-/// that is not the scheme's own. It is taken from the request's URI, else from its header `Host`; empty where
-/// neither names one.
+/// The host that a request is for, as a key: in lower case, without a dot at its end, an address of IPv6 as short as
+/// can be, and with its port where that is not the scheme's own. It is taken from the request's URI, else from its
+/// header `Host`; empty where neither names one.
 ///
 /// ```
 /// use http::Request;
@@ -49,11 +50,20 @@ pub fn host<T>(request: &Request<T>) -> String {
         Some("https" | "wss") => Some(443),
         _ => None,
     };
-    let host = match authority.port_u16() {
-        Some(port) if Some(port) != usual => format!("{}:{port}", authority.host()),
-        _ => authority.host().to_owned(),
+    let name = match ipv6(authority.host()) {
+        Some(address) => Cow::Owned(format!("[{address}]")),
+        None => Cow::Borrowed(authority.host()),
     };
-    normal(&host).into_owned()
+    match authority.port_u16() {
+        Some(port) if Some(port) != usual => normal(&format!("{name}:{port}")).into_owned(),
+        _ => normal(&name).into_owned(),
+    }
+}
+
+/// An address in brackets, which can be written in many ways.
+#[cfg(feature = "tower-http")]
+fn ipv6(name: &str) -> Option<Ipv6Addr> {
+    name.strip_prefix('[')?.strip_suffix(']')?.parse().ok()
 }
 
 #[cfg(test)]
@@ -79,7 +89,10 @@ mod tests {
             ("a.example".into(), "a.example:443".into())
         );
         assert_eq!(of("https://user@A.example:443/x?y"), "a.example");
-        assert_eq!(of("http://[::1]:8080/"), "[::1]:8080");
+        for uri in ["http://[::1]:8080/", "http://[0:0::0:1]:8080", "http://[0000:0:0:0:0:0:0:0001]:8080"] {
+            assert_eq!(of(uri), "[::1]:8080");
+        }
+        assert_eq!(of("https://[2001:DB8::A]:443"), "[2001:db8::a]");
         let request = Request::get("/rates").header("host", "Rates.example.:8080").body(()).unwrap();
         assert_eq!(host(&request), "rates.example:8080");
     }

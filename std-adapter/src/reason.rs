@@ -10,9 +10,9 @@ thread_local! {
     static REASON: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
 }
 
-/// The reason of the transition that is being told.
+/// The reason of the transition that is being told. None while the thread ends.
 pub(crate) fn present() -> Option<Arc<str>> {
-    REASON.with_borrow(Option::clone)
+    REASON.try_with(|reason| reason.borrow().clone()).ok().flatten()
 }
 
 /// Makes all transitions of `act` for this reason.

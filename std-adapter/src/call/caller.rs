@@ -98,6 +98,11 @@ impl<'a, W: Window, C, O, K> Caller<'a, W, C, O, K> {
     where
         F: Fn(&Result<T, E>) -> Outcome,
     {
+        self.judged_by(classifier)
+    }
+
+    /// The same with any classifier.
+    pub(crate) fn judged_by<F>(self, classifier: F) -> Caller<'a, W, C, O, F> {
         Caller { breaker: self.breaker, classifier, limits: self.limits }
     }
 

@@ -20,6 +20,13 @@ pub trait Classifier<T, E> {
     ) -> (Outcome, Result<T, E>) {
         (self.classify(&result), result)
     }
+
+    /// What a call comes to that goes on for longer than it may.
+    #[doc(hidden)]
+    #[inline]
+    fn hangs(&self) -> Outcome {
+        Outcome::Failure
+    }
 }
 
 /// `Ok` is a success, `Err` a failure, unless the breaker has a
@@ -60,6 +67,11 @@ impl<T, E, K: Classifier<T, E>> Classifier<T, E> for ByBorrowed<'_, K> {
     #[inline]
     fn classify(&self, result: &Result<T, E>) -> Outcome {
         self.0.classify(result)
+    }
+
+    #[inline]
+    fn hangs(&self) -> Outcome {
+        self.0.hangs()
     }
 
     #[inline]

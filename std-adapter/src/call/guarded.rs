@@ -99,7 +99,8 @@ where
         };
         let poll = self.held.run(|| call.poll(context));
         if poll.is_pending() {
-            self.held.pends(context, self.hung);
+            let classifier = &*self.classifier;
+            self.held.pends(context, self.hung, |_| classifier.hangs());
         }
         let result = ready!(poll);
         let breaker = self.held.breaker();

@@ -189,12 +189,17 @@ impl<B: CallExt> Held<B> {
         answer
     }
 
-    /// The call is pending; if it has been so for too long, it has failed.
+    /// The call is pending; if it has been so for too long, that is a failure, which counts as `count` says.
     #[inline]
-    pub(crate) fn pends(&mut self, context: &mut Context<'_>, hung: &mut Hung) {
+    pub(crate) fn pends(
+        &mut self,
+        context: &mut Context<'_>,
+        hung: &mut Hung,
+        count: impl FnOnce(&Self) -> Outcome,
+    ) {
         if !self.limits.are_none() && self.stage != Stage::Spent && hung.poll(self.limits, context).is_ready()
         {
-            self.spend(Outcome::Failure);
+            self.spend(count(self));
         }
     }
 

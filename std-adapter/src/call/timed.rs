@@ -69,6 +69,10 @@ impl<T, E, K: Classifier<T, E>> Classifier<Result<T, E>, Elapsed> for InTime<'_,
         }
     }
 
+    fn hangs(&self) -> Outcome {
+        self.0.hangs()
+    }
+
     fn judge(
         &self,
         identity: impl FnOnce() -> Option<&'static Identity>,

@@ -73,7 +73,7 @@ fn brackets(text: &str) -> usize {
 
 /// Refuses a line of YAML.
 fn yaml(line: &str) -> Result<(), String> {
-    if let Some(what) = anchor(line) {
+    if let Some(what) = anchor(without_comment(line)) {
         return Err(format!("{what:?} is an anchor or an alias, and settings have none"));
     }
     let blanks = line.len() - line.trim_start_matches([' ', '-', '?']).len();
@@ -82,6 +82,17 @@ fn yaml(line: &str) -> Result<(), String> {
         return Err(format!("deeper than {DEEPEST} levels"));
     }
     Ok(())
+}
+
+/// What stands before a comment. Where the line has a quote, too, it is left as it is: a quote may have begun on an
+/// earlier line, and then this is no comment.
+fn without_comment(line: &str) -> &str {
+    if line.contains(['"', '\'']) {
+        return line;
+    }
+    let begins = |at: usize| line[..at].chars().next_back().is_none_or(|before| before.is_whitespace());
+    let comment = line.match_indices('#').map(|(at, _)| at).find(|at| begins(*at));
+    comment.map_or(line, |at| &line[..at])
 }
 
 /// The anchor or alias that a value of this line begins with.
@@ -104,5 +115,15 @@ mod tests {
         assert!(check(&deep, Format::Yaml).unwrap_err().contains("deeper"));
         let catalogue = "breakers:\n  payments:\n    window: {kind: consecutive}\n    open_for: 5s\n";
         assert_eq!(check(catalogue, Format::Yaml), Ok(()));
+    }
+
+    #[test]
+    fn comments_of_yaml_may_have_stars_and_what_only_looks_like_a_comment_is_looked_at() {
+        for harmless in ["# *never* lower than &this\ndefaults: {open_for: 5s} # *sic*\n", "a: b#c\n# *\n"] {
+            assert_eq!(check(harmless, Format::Yaml), Ok(()));
+        }
+        for alias in ["a: \"x # y\", b: *c", "a: \"x\n# y\", b: *c", "a#: *c", "a: 'x # y'\nb: *c # z"] {
+            assert!(check(alias, Format::Yaml).is_err(), "{alias}");
+        }
     }
 }

@@ -184,7 +184,9 @@ impl Layers {
                 Layer::Text { format, text } => add_text(builder, *format, text).map_err(LoadError::new)?,
                 Layer::File { path, may_be_missing } => {
                     let was_there = || before.is_some_and(|before| before.there.contains(path));
-                    if *may_be_missing && !path.exists() && !was_there() {
+                    // What can't be looked at is there, or may be.
+                    let is_missing = matches!(path.try_exists(), Ok(false));
+                    if *may_be_missing && is_missing && !was_there() {
                         continue;
                     }
                     if *may_be_missing {

@@ -62,14 +62,6 @@ struct Watched {
     published: BTreeSet<Arc<str>>,
 }
 
-impl Watched {
-    fn alive(&self) -> impl Iterator<Item = MonitoredBreaker> {
-        let breakers = self.breakers.iter().filter_map(Weak::upgrade);
-        let breakers = breakers.map(MonitoredBreaker);
-        breakers.filter(|it| it.watch().is_some_and(|watch| !watch.has_ended()))
-    }
-}
-
 impl std::fmt::Debug for Watched {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} breakers", self.breakers.len())
@@ -79,6 +71,14 @@ impl std::fmt::Debug for Watched {
 impl Hub {
     fn lock(&self) -> MutexGuard<'_, Watched> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The breakers that are watched, in no order. Collected first: one whose last handle goes meanwhile ends here,
+    /// which is anyone's code, and so not under the lock.
+    fn alive(&self) -> impl Iterator<Item = MonitoredBreaker> {
+        let breakers: Vec<_> = self.lock().breakers.iter().filter_map(Weak::upgrade).collect();
+        let breakers = breakers.into_iter().map(MonitoredBreaker);
+        breakers.filter(|it| it.watch().is_some_and(|watch| !watch.has_ended()))
     }
 }
 
@@ -130,15 +130,14 @@ impl Monitor {
 
     /// The breakers that are watched, by name.
     pub fn breakers(&self) -> Vec<MonitoredBreaker> {
-        let mut breakers: Vec<_> = self.hub.lock().alive().collect();
+        let mut breakers: Vec<_> = self.hub.alive().collect();
         breakers.sort_by(|a, b| a.name().cmp(b.name()));
         breakers
     }
 
     /// The breaker called `name`, or one of them.
     pub fn find(&self, name: &str) -> Option<MonitoredBreaker> {
-        let watched = self.hub.lock();
-        watched.alive().find(|breaker| breaker.name() == name)
+        self.hub.alive().find(|breaker| breaker.name() == name)
     }
 
     /// How healthy the dependencies are, by the breakers before them.

@@ -499,3 +499,32 @@ mod traced {
         assert_eq!(*heard.0.lock().unwrap(), expected);
     }
 }
+
+#[test]
+fn transitions_of_a_thread_that_ends_are_seen() {
+    struct TripsAtTheEnd(SharedBreaker);
+
+    impl Drop for TripsAtTheEnd {
+        fn drop(&mut self) {
+            self.0.trip();
+        }
+    }
+
+    thread_local! {
+        static BEFORE: std::cell::OnceCell<TripsAtTheEnd> = const { std::cell::OnceCell::new() };
+        static AFTER: std::cell::OnceCell<TripsAtTheEnd> = const { std::cell::OnceCell::new() };
+    }
+    let monitor = Monitor::new();
+    let breakers = ["a", "b"].map(|name| monitor.watch(SharedBreaker::builder().name(name).build().unwrap()));
+    let [a, b] = breakers.clone();
+    let ends = std::thread::spawn(move || {
+        // Whatever the order in which a thread's own values end, what a transition needs of them ends in between.
+        BEFORE.with(|before| _ = before.set(TripsAtTheEnd(a.clone())));
+        a.trip();
+        a.reset();
+        AFTER.with(|after| _ = after.set(TripsAtTheEnd(b)));
+    });
+    ends.join().unwrap();
+    let tripped = |name| monitor.find(name).unwrap().recent().last().map(|change| change.transition.to);
+    assert_eq!((tripped("a"), tripped("b")), (Some(Phase::Open), Some(Phase::Open)));
+}

@@ -1,6 +1,6 @@
 //! A breaker in the registry, with when it was last asked for.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nanobreaker_core::{ConfigError, Phase};
@@ -24,12 +24,7 @@ pub(super) enum Worth {
 
 impl<K> Entry<K> {
     pub(super) fn new(key: K, breaker: SharedBreaker, epoch: &AtomicU32, version: u64) -> Self {
-        let found = Found {
-            key,
-            breaker: breaker.reference(),
-            used: AtomicU32::new(epoch.load(Ordering::Relaxed)),
-            is_removed: AtomicBool::new(false),
-        };
+        let found = Found::new(key, breaker.reference(), epoch);
         Self { breaker, found: Arc::new(found), version: Mutex::new(version) }
     }
 
@@ -45,7 +40,7 @@ impl<K> Entry<K> {
 
     /// To be called when the registry has let go of it. The map may keep it for a while longer.
     pub(super) fn removed(&self) {
-        self.found.is_removed.store(true, Ordering::Relaxed);
+        self.found.let_go();
         #[cfg(feature = "monitor")]
         if let Some(watch) = self.breaker.observer().watch() {
             watch.end();
@@ -54,7 +49,7 @@ impl<K> Entry<K> {
 
     /// What would be lost; `None` where it must stay.
     pub(super) fn worth(&self) -> Option<Worth> {
-        let snapshot = self.breaker.snapshot();
+        let snapshot = self.breaker.own_snapshot();
         if !self.breaker.is_alone() || snapshot.in_shadow {
             return None;
         }
@@ -67,14 +62,14 @@ impl<K> Entry<K> {
 
     /// Epochs since it was last asked for.
     pub(super) fn age(&self, epoch: u32) -> u32 {
-        epoch.wrapping_sub(self.found.used.load(Ordering::Relaxed))
+        epoch.wrapping_sub(self.found.used())
     }
 
     /// Whether it was last asked for before the epoch `than`, if that is one.
     pub(super) fn is_older_than(&self, than: Option<u32>) -> bool {
         // Half the range apart tells before from after.
         than.is_some_and(|than| {
-            let ahead = than.wrapping_sub(self.found.used.load(Ordering::Relaxed));
+            let ahead = than.wrapping_sub(self.found.used());
             ahead != 0 && ahead <= u32::MAX / 2
         })
     }

@@ -128,9 +128,10 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Registry<K> {
             Some(found) => found,
             None => Arc::clone(&self.inner.make(key.to_owned())?.found),
         };
-        found.touch(&self.inner.epoch);
         let breaker = found.breaker;
-        self.inner.near.remember(hash, found);
+        if found.touch(&self.inner.epoch) {
+            self.inner.near.remember(hash, found);
+        }
         Ok(breaker)
     }
 

@@ -4,15 +4,15 @@
 //! reclamation. Here it is a fast hash and one comparison of keys. Whoever chooses keys that collide here
 //! makes look-ups as slow as the map's, and no slower.
 //!
-//! Nothing here keeps a breaker alive: a place holds a reference with a version, and one whose breaker is
-//! gone is as good as empty.
+//! Nothing here keeps a breaker alive: a place holds a reference with a version, and one that the registry has let go
+//! of is as good as empty.
 
 use std::any::Any;
 use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::shared::BreakerRef;
 
@@ -28,21 +28,41 @@ const MOVES: usize = 4;
 pub(super) struct Found<K> {
     pub(super) key: K,
     pub(super) breaker: BreakerRef,
-    /// The epoch in which it was last asked for.
-    pub(super) used: AtomicU32,
-    /// Whether the registry has let go of it. The map keeps what was removed for a while longer.
-    pub(super) is_removed: AtomicBool,
+    /// The epoch in which it was last asked for, or [`LET_GO`]: so one comparison tells both. Relaxed throughout: a
+    /// stamp that is an epoch old is as good, and a look-up beside a removal may find either.
+    used: AtomicU64,
 }
 
+/// No epoch: the registry has let go of it. The map keeps what was removed for a while longer.
+const LET_GO: u64 = u64::MAX;
+
 impl<K> Found<K> {
-    /// Notes that it was asked for: writes only the first time in an epoch.
+    pub(super) fn new(key: K, breaker: BreakerRef, epoch: &AtomicU32) -> Self {
+        let used = AtomicU64::new(epoch.load(Ordering::Relaxed).into());
+        Self { key, breaker, used }
+    }
+
+    /// Notes that it was asked for, unless the registry has let go of it; returns whether it has not. Writes only the
+    /// first time in an epoch.
     #[inline]
-    pub(super) fn touch(&self, epoch: &AtomicU32) {
-        // Relaxed: a stamp that is an epoch old is as good.
-        let now = epoch.load(Ordering::Relaxed);
-        if self.used.load(Ordering::Relaxed) != now {
-            self.used.store(now, Ordering::Relaxed);
-        }
+    pub(super) fn touch(&self, epoch: &AtomicU32) -> bool {
+        let now = epoch.load(Ordering::Relaxed).into();
+        self.used.load(Ordering::Relaxed) == now || self.stamp(now)
+    }
+
+    #[cold]
+    fn stamp(&self, now: u64) -> bool {
+        let is_here = |used: u64| (used != LET_GO).then_some(now);
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_here).is_ok()
+    }
+
+    pub(super) fn let_go(&self) {
+        self.used.store(LET_GO, Ordering::Relaxed);
+    }
+
+    /// The epoch in which it was last asked for.
+    pub(super) fn used(&self) -> u32 {
+        self.used.load(Ordering::Relaxed) as u32
     }
 }
 
@@ -103,7 +123,7 @@ impl Near {
         self.hasher.hash_one(key)
     }
 
-    /// The breaker of `key`, if this thread remembers it and it is still there.
+    /// The breaker of `key`, if this thread remembers it and the registry still has it.
     #[inline]
     pub(super) fn get<K, Q>(&self, key: &Q, hash: u64, epoch: &AtomicU32) -> Option<BreakerRef>
     where
@@ -120,13 +140,7 @@ impl Near {
                     return None;
                 }
                 let found = place.found.as_ref()?.downcast_ref::<Found<K>>()?;
-                // Relaxed: a look-up beside a removal may find either.
-                let is_removed = found.is_removed.load(Ordering::Relaxed);
-                if is_removed || found.key.borrow() != key || !found.breaker.is_alive() {
-                    return None;
-                }
-                found.touch(epoch);
-                Some(found.breaker)
+                (found.key.borrow() == key && found.touch(epoch)).then_some(found.breaker)
             })
             .ok()?
     }

@@ -36,6 +36,8 @@ impl<K: Hash + Eq + Clone> Inner<K> {
             if upkeep.made >= self.eighth() {
                 self.step_epoch(upkeep);
             }
+        } else {
+            entry.found.let_go();
         }
         (entry, has_room)
     }

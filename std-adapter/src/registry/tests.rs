@@ -123,6 +123,19 @@ fn what_an_operator_holds_and_what_is_in_use_is_never_removed() {
 }
 
 #[test]
+fn a_group_that_lets_calls_pass_keeps_none_of_its_members_from_making_room() {
+    let group = crate::Group::new().panic_above_percent(50);
+    let registry =
+        Registry::builder(move |_: &u32| SharedBreaker::builder().group(&group)).max_breakers(2).build();
+    for key in [1, 2] {
+        registry.get_or_create(&key).unwrap().trip();
+    }
+    assert!(registry.get_or_create(&1).unwrap().allow().is_ok(), "the group lets it pass");
+    registry.get_or_create(&3).unwrap();
+    assert!(registry.get(&3).is_some());
+}
+
+#[test]
 fn where_nothing_can_go_a_new_key_gets_a_breaker_that_is_not_kept() {
     let (registry, _) = registry(2);
     registry.get_or_create(&0).unwrap().isolate();

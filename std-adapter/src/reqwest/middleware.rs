@@ -18,7 +18,7 @@ use super::judge::by_statuses;
 use super::judge::by_table;
 use super::rejection::refused;
 use crate::asked::retry_after;
-use crate::call::{CallExt, Handle};
+use crate::call::{CallExt, Classifier, Handle};
 use crate::counted::Counted;
 use crate::error::CallError;
 use crate::host::normal;
@@ -126,10 +126,15 @@ impl BreakerMiddleware {
     }
 
     /// The breaker of a host that requests were made to, in upper or lower case, with its port where that is not
-    /// the scheme's own; the one breaker, if there is but one.
-    pub fn breaker(&self, host: &str) -> Option<BreakerRef> {
+    /// the scheme's own; the one breaker, if there is but one. Names with other letters than ASCII's may be written
+    /// with them.
+    pub fn breaker(&self, written: &str) -> Option<BreakerRef> {
         match &*self.breakers {
-            Breakers::PerHost(hosts) => hosts.get(&*normal(host)),
+            Breakers::PerHost(hosts) => hosts.get(&*normal(written)).or_else(|| {
+                // As the URL's parser writes it.
+                let url = Url::parse(&format!("http://{written}")).ok()?;
+                hosts.get(&*host(&url))
+            }),
             Breakers::Single(breaker) => Some(breaker.reference()),
         }
     }
@@ -161,21 +166,40 @@ impl fmt::Debug for BreakerMiddleware {
     }
 }
 
-/// An answer, whatever it is, how it was judged, and what that counts as.
+/// An answer, whatever it is, and how it was judged.
 struct Answer {
     result: Result<Response>,
     outcome: Outcome,
-    counts_as: Outcome,
 }
 
-/// What the attempts of one request share. A failure in a window that has one of the same request is
-/// ignored; a probe's is not, since its round waits for it.
-fn count(breaker: PinnedBreaker, outcome: Outcome, extensions: &mut Extensions) -> Outcome {
-    extensions.get_or_insert_default::<Counted>().outcome(outcome, || {
-        let snapshot = breaker.snapshot();
-        let address = std::ptr::from_ref(&*breaker).addr();
-        (snapshot.phase != Phase::HalfOpen).then_some((address, snapshot.generation))
-    })
+/// Counts the attempts of one request: a failure in a window that has one of the same request is ignored; a probe's is
+/// not, since its round waits for it.
+struct Attempt {
+    breaker: PinnedBreaker,
+    counted: Counted,
+}
+
+impl Attempt {
+    fn count(&self, outcome: Outcome) -> Outcome {
+        self.counted.outcome(outcome, || {
+            let snapshot = self.breaker.snapshot();
+            let address = std::ptr::from_ref(&*self.breaker).addr();
+            (snapshot.phase != Phase::HalfOpen).then_some((address, snapshot.generation))
+        })
+    }
+}
+
+impl Classifier<Answer, Infallible> for Attempt {
+    fn classify(&self, answer: &std::result::Result<Answer, Infallible>) -> Outcome {
+        match answer {
+            Ok(answer) => self.count(answer.outcome),
+            Err(never) => match *never {},
+        }
+    }
+
+    fn hangs(&self) -> Outcome {
+        self.count(Outcome::Failure)
+    }
 }
 
 #[async_trait::async_trait]
@@ -187,17 +211,14 @@ impl Middleware for BreakerMiddleware {
         next: Next<'_>,
     ) -> Result<Response> {
         let breaker = self.breakers.of(request.url()).map_err(Error::middleware)?;
+        let attempt = Attempt { breaker, counted: extensions.get_or_insert_default::<Counted>().clone() };
         let call = async {
             let result = next.run(request, extensions).await;
             let outcome = (self.classify)(&result);
-            let counts_as = count(breaker, outcome, extensions);
-            Ok(Answer { result, outcome, counts_as })
+            Ok(Answer { result, outcome })
         };
-        let caller = breaker.calls().classify(|answer| match answer {
-            Ok(Answer { counts_as, .. }) => *counts_as,
-            Err(never) => match *never {},
-        });
-        let Answer { result, outcome, .. } = match caller.call_async::<_, Infallible, _>(call).await {
+        let answer = breaker.calls().judged_by(attempt).call_async(call).await;
+        let Answer { result, outcome } = match answer {
             Ok(answer) => answer,
             Err(CallError::Failed(never)) => match never {},
             Err(why) => return Err(refused(why)),

@@ -1,7 +1,7 @@
 //! A floor for a group of breakers: where most of them are open, rejecting helps nobody.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nanobreaker_core::Phase;
 
@@ -15,7 +15,7 @@ use super::{BreakerRef, SharedBreaker};
 /// As soon as fewer are open, each decides for itself again. (Envoy has this as its panic threshold.)
 ///
 /// A group of one member panics whenever that opens, so groups are for two and more. A member leaves when it is
-/// dropped. A clone is the same group.
+/// dropped. A clone is the same group, and so is what its members keep: it need not be kept beside them.
 ///
 /// ```
 /// use nanobreaker::{Group, SharedBreaker};
@@ -46,8 +46,20 @@ struct State {
 
 struct Member {
     breaker: BreakerRef,
-    /// Whether it is in shadow because of the group.
+    /// Whether it is in shadow because of this group.
     let_pass: bool,
+}
+
+/// A breaker's place in its group, given up as the breaker ends.
+struct Membership {
+    group: Group,
+    breaker: BreakerRef,
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        self.group.0.with(|state| state.leave(self.breaker));
+    }
 }
 
 impl Group {
@@ -76,12 +88,8 @@ impl Group {
             is_new
         });
         if is_new {
-            let group: Weak<Inner> = Arc::downgrade(&self.0);
-            breaker.observer().add(Arc::new(move |_| {
-                if let Some(group) = group.upgrade() {
-                    group.with(State::decide);
-                }
-            }));
+            let membership = Membership { group: self.clone(), breaker: reference };
+            breaker.observer().add(Arc::new(move |_| membership.group.0.with(State::decide)));
             self.0.with(State::decide);
         }
     }
@@ -93,7 +101,7 @@ impl Group {
 
     /// How many members there are.
     pub fn len(&self) -> usize {
-        self.0.with(|state| state.members.iter().filter(|member| member.breaker.is_alive()).count())
+        self.0.with(|state| state.members.len())
     }
 
     /// Whether there are none.
@@ -112,7 +120,6 @@ impl Inner {
 impl State {
     /// Counts those that are open, and lets all pass or none.
     fn decide(&mut self) {
-        self.members.retain(|member| member.breaker.is_alive());
         let is_open = |member: &&Member| {
             matches!(member.breaker.phase(), Phase::Open | Phase::HalfOpen | Phase::Isolated)
         };
@@ -123,6 +130,11 @@ impl State {
         for member in &mut self.members {
             member.let_pass(self.is_in_panic);
         }
+    }
+
+    fn leave(&mut self, breaker: BreakerRef) {
+        self.members.retain(|member| !member.breaker.is_same(breaker));
+        self.decide();
     }
 }
 
@@ -137,6 +149,7 @@ impl Member {
             return;
         }
         self.breaker.shadow(lets_pass);
+        self.breaker.set_lets_pass(lets_pass);
         self.let_pass = lets_pass;
     }
 }
@@ -222,6 +235,26 @@ mod tests {
         assert_eq!(group.len(), 3);
         drop(breakers);
         assert!(group.is_empty());
+    }
+
+    #[test]
+    fn those_that_stay_reject_again_when_open_ones_leave() {
+        let group = Group::new().panic_above_percent(50);
+        let mut breakers = members(&group, 4, &Arc::new(ManualClock::new(0)));
+        breakers[1..].iter().for_each(|breaker| _ = breaker.trip());
+        assert!(group.is_in_panic());
+        breakers.truncate(2);
+        assert!(!group.is_in_panic(), "one of two is open");
+        assert!(breakers[1].allow().is_err());
+    }
+
+    #[test]
+    fn a_group_stays_for_as_long_as_it_has_members() {
+        let breakers = members(&Group::new().panic_above_percent(50), 2, &Arc::new(ManualClock::new(0)));
+        breakers.iter().for_each(|breaker| _ = breaker.trip());
+        assert!(breakers.iter().all(|breaker| breaker.allow().is_ok()));
+        breakers[0].reset();
+        assert!(breakers[1].allow().is_err());
     }
 
     #[test]

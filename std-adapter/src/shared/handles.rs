@@ -55,6 +55,11 @@ impl BreakerRef {
         std::ptr::eq(self.slot, other.slot) && self.version == other.version
     }
 
+    /// Notes whether it is in shadow because of a group.
+    pub(super) fn set_lets_pass(self, lets_pass: bool) {
+        self.slot.set_lets_pass(lets_pass);
+    }
+
     #[inline]
     fn pinned(&self) -> PinnedBreaker {
         if self.is_alive() { PinnedBreaker { slot: self.slot } } else { nobodys() }

@@ -7,6 +7,8 @@ mod handles;
 mod judging;
 mod listeners;
 mod opening;
+#[cfg(any(feature = "registry", feature = "state-file"))]
+mod own;
 mod owner;
 mod percentile;
 mod slot;

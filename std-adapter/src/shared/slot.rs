@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -39,6 +39,9 @@ pub(super) struct Slot {
     /// Stepped at the end of each life.
     version: AtomicU32,
     pub(super) breaker: Guarded,
+    /// Whether it is in shadow for as long as a group says so. Relaxed throughout: whoever asks is content with what
+    /// was so a moment ago.
+    lets_pass: AtomicBool,
 }
 
 impl Slot {
@@ -46,6 +49,15 @@ impl Slot {
     pub(super) fn version(&self) -> u32 {
         // Acquire: who finds a version finds the breaker as it is in that life.
         self.version.load(Ordering::Acquire)
+    }
+
+    #[cfg(any(feature = "registry", feature = "state-file"))]
+    pub(super) fn lets_pass(&self) -> bool {
+        self.lets_pass.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_lets_pass(&self, lets_pass: bool) {
+        self.lets_pass.store(lets_pass, Ordering::Relaxed);
     }
 }
 
@@ -85,6 +97,7 @@ impl Life {
             None => Box::leak(Box::new(Slot {
                 breaker: Breaker::with_observer(window, (), SharedClock::new(source), Listeners::nobody()),
                 version: AtomicU32::new(0),
+                lets_pass: AtomicBool::new(false),
             })),
         };
         // Seeded by the operating system, once a process, and different for each breaker.
@@ -130,6 +143,7 @@ impl Drop for Life {
         slot.version.fetch_add(1, Ordering::Release);
         slot.breaker.reset();
         slot.breaker.shadow(false);
+        slot.set_lets_pass(false);
         free().push_back(slot);
     }
 }

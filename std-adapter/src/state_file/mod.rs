@@ -21,6 +21,7 @@ use thiserror::Error;
 
 use crate::clock::WallClock;
 use crate::shared::SharedBreaker;
+use format::Line;
 use keeper::{Keeper, Source};
 
 /// Between two writes.
@@ -104,15 +105,8 @@ impl StateFile {
                 path.display()
             ));
         }
-        let lines = match fs::read(&path) {
-            Ok(text) => format::read(&text).or_else(|reason| {
-                let said = set_aside(&path, &reason, lock.is_some()).map_err(failed("set aside"))?;
-                notices.push(said);
-                Ok(Vec::new())
-            })?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(failed("read")(error)),
-        };
+        let (lines, said) = read(&path, lock.is_some()).map_err(|(what, error)| failed(what)(error))?;
+        notices.extend(said);
         #[cfg(feature = "tracing")]
         for notice in &notices {
             tracing::warn!(target: "nanobreaker", "{notice}");
@@ -215,13 +209,14 @@ impl Inner {
     fn write(&self) -> io::Result<()> {
         let mut held = locked(&self.lock);
         if held.is_none() {
-            *held = lock(&self.path)?;
-            if held.is_none() {
+            let Some(lock) = lock(&self.path)? else {
                 return Ok(());
-            }
+            };
             // What the other process wrote after this one read.
-            let lines = fs::read(&self.path).ok().and_then(|text| format::read(&text).ok());
-            locked(&self.keeper).learn(lines.unwrap_or_default());
+            let (lines, said) = read(&self.path, true).map_err(|(_, error)| error)?;
+            said.into_iter().for_each(|said| self.notice(said));
+            locked(&self.keeper).learn(lines);
+            *held = Some(lock);
         }
         let Some(lines) = locked(&self.keeper).changed(WallClock.now_ms()) else {
             return Ok(());
@@ -238,7 +233,10 @@ impl Drop for Handle {
     fn drop(&mut self) {
         *locked(&self.inner.is_over) = true;
         self.inner.over.notify_all();
-        if let Some(thread) = self.thread.take() {
+        // The thread itself may have looked at what held the last handle.
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != thread::current().id()
+        {
             // Its panic was reported by the panic hook.
             let _ = thread.join();
         }
@@ -259,6 +257,28 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// A file's lines, and what there is to say of it.
+type Reading = (Vec<Line>, Option<String>);
+
+/// What can't be done with a file, and why.
+type Failure = (&'static str, io::Error);
+
+/// The file's lines, none where there is no file, and what there is to say: one that is not to be read is set aside.
+fn read(path: &Path, is_writer: bool) -> Result<Reading, Failure> {
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), None)),
+        Err(error) => return Err(("read", error)),
+    };
+    match format::read(&text) {
+        Ok(lines) => Ok((lines, None)),
+        Err(reason) => match set_aside(path, &reason, is_writer) {
+            Ok(said) => Ok((Vec::new(), Some(said))),
+            Err(error) => Err(("set aside", error)),
+        },
     }
 }
 

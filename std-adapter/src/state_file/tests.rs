@@ -174,6 +174,23 @@ fn of_two_on_one_file_the_second_reads_only_until_the_first_is_gone() {
 }
 
 #[test]
+fn what_a_newer_version_left_is_set_aside_by_who_writes_after_it() {
+    let folder = Folder::new();
+    let (newer, older) = (folder.open(), folder.open());
+    drop(newer);
+    let future = "{\"nanobreaker_state\":9}\n{}\n";
+    fs::write(folder.path(), future).unwrap();
+    let breaker = breaker("open");
+    older.keep(&breaker);
+    breaker.trip();
+    older.flush().unwrap();
+    assert_eq!(format::read(folder.text().as_bytes()).unwrap().len(), 1);
+    assert!(older.notices().iter().any(|notice| notice.contains("has format 9")), "{:?}", older.notices());
+    let texts = fs::read_dir(folder.0.path()).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()));
+    assert!(texts.into_iter().any(|text| text.unwrap() == future), "it is still there");
+}
+
+#[test]
 fn a_file_that_cannot_be_is_refused_by_name() {
     let folder = Folder::new();
     let error = StateFile::open(folder.0.path().join("nowhere/breakers.state")).unwrap_err();
@@ -205,4 +222,42 @@ fn a_registry_restores_what_it_makes_before_its_first_call() {
     hosts.keep_in(&file);
     assert_eq!(hosts.get_or_create("a").unwrap().phase(), Phase::Open);
     assert_eq!(hosts.get_or_create("b").unwrap().phase(), Phase::Closed);
+}
+
+#[test]
+fn a_breaker_whose_group_lets_calls_pass_is_not_in_shadow_for_ever_after_a_restart() {
+    let folder = Folder::new();
+    let members = || {
+        let group = crate::Group::new().panic_above_percent(50);
+        let builder = |name| SharedBreaker::builder().name(name).open_for(Duration::from_secs(60));
+        ["a", "b"].map(|name| builder(name).max_open(Duration::from_secs(60)).group(&group).build().unwrap())
+    };
+    {
+        let (file, breakers) = (folder.open(), members());
+        breakers.iter().for_each(|breaker| _ = file.keep(breaker));
+        breakers.iter().for_each(|breaker| _ = breaker.trip());
+        assert!(breakers.iter().all(|breaker| breaker.snapshot().in_shadow));
+        file.flush().unwrap();
+    }
+    let (file, [a, b]) = (folder.open(), members());
+    assert!(file.keep(&a) && file.keep(&b));
+    assert!(a.snapshot().time_left_ms > Some(50_000));
+    assert!(a.allow().is_ok() && b.allow().is_ok(), "both are open again, so their group lets calls pass");
+    a.reset();
+    assert!(b.allow().is_err());
+}
+
+#[test]
+fn the_last_handle_may_be_dropped_by_the_thread_that_writes() {
+    let folder = Folder::new();
+    let file = folder.open();
+    let (inner, held) = (Arc::clone(&file.0.inner), Mutex::new(Some(file.clone())));
+    file.add(Box::new(move |_| locked(&held).take().map(drop)));
+    drop(file);
+    let begun = std::time::Instant::now();
+    while Arc::strong_count(&inner) > 1 {
+        assert!(begun.elapsed() < Duration::from_secs(10), "the thread still holds it");
+        thread::yield_now();
+    }
+    assert!(inner.keeper.lock().is_ok(), "the thread ended well");
 }

@@ -52,13 +52,17 @@ pub(super) fn is_rejection<T>(response: &Response<T>) -> bool {
 }
 
 impl CallTerms {
-    /// Spends the permit, unless another attempt of the same request counted already.
-    pub(super) fn spend<B: CallExt>(&self, held: &mut Held<B>, outcome: Outcome) {
-        let outcome = match &self.counted {
+    /// What the outcome counts as: a failure as none where another attempt of the same request counted already.
+    pub(super) fn count<B: CallExt>(&self, held: &Held<B>, outcome: Outcome) -> Outcome {
+        match &self.counted {
             Some(counted) => counted.outcome(outcome, || held.window()),
             None => outcome,
-        };
-        held.spend(outcome);
+        }
+    }
+
+    /// Spends the permit on what the outcome counts as.
+    pub(super) fn spend<B: CallExt>(&self, held: &mut Held<B>, outcome: Outcome) {
+        held.spend(self.count(held, outcome));
     }
 
     /// Leaves the dependency alone for as long as it asked, if it may ask.

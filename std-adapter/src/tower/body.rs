@@ -62,7 +62,8 @@ pin_project! {
     /// | is dropped before its end | none |
     ///
     /// A probe is decided as soon as the answer has begun well: by a good head or, where the classifier
-    /// waits for the trailers, by the first message. A stream may go on for longer than any probe's lease.
+    /// waits for the trailers, by the first message. A stream may go on for longer than any probe's lease, but
+    /// its first message must come within that.
     /// If that closed the breaker, the end of the body counts as for any other call.
     ///
     /// A call is slow if the response's *head* took longer than `slow_after`, and hung if the head took
@@ -124,7 +125,12 @@ impl<T: Body, B: CallExt, C: ClassifyEos> Body for GuardedBody<T, B, C> {
             return this.body.poll_frame(context);
         };
         // If this panics, the permit is spent as the stack unwinds.
-        let poll = held.poll_part(context, this.silence, |context| this.body.as_mut().poll_frame(context));
+        let poll = held.poll_part(
+            context,
+            this.silence,
+            |context| this.body.as_mut().poll_frame(context),
+            |held| terms.count(held, Outcome::Failure),
+        );
         match &poll {
             Poll::Ready(None) => terms.spend(&mut held, end.outcome(None)),
             Poll::Ready(Some(Err(_))) => terms.spend(&mut held, Outcome::Failure),

@@ -179,6 +179,10 @@ where
 {
     type Judged<B: CallExt> = Response<GuardedBody<T, B, C::ClassifyEos>>;
 
+    fn hangs<B: CallExt>(&self, held: &Held<B>) -> Outcome {
+        self.terms.count(held, Outcome::Failure)
+    }
+
     fn end<B: CallExt>(
         self,
         held: &mut Option<Held<B>>,

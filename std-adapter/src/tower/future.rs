@@ -6,6 +6,8 @@ use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
+use nanobreaker_core::Outcome;
+
 use super::{JudgeCall, refusal};
 use crate::call::{CallExt, Held, Hung, polled_again};
 use crate::error::CallError;
@@ -74,7 +76,9 @@ where
         };
         let poll = under_way.run(|| call.poll(context));
         if poll.is_pending() {
-            under_way.pends(context, this.hung);
+            let judge = &*this.judge;
+            let count = |held: &Held<B>| judge.as_ref().map_or(Outcome::Failure, |judge| judge.hangs(held));
+            under_way.pends(context, this.hung, count);
         }
         let result = ready!(poll);
         if let Err(error) = &result {

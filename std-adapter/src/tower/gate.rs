@@ -32,8 +32,9 @@ impl<B, J> BreakerLayer<B, J> {
     /// a runtime with its timer enabled.
     ///
     /// While half-open and while recovering a gate asks the breaker as it gets ready, and holds what it was
-    /// given until the call, the next time it is asked, or its end. So call soon, as balancers do; a probe's
-    /// place that is held for longer than the breaker's lease is lost as that of a call without answer.
+    /// given until the call or its end. So call soon, as balancers do; a probe's place that is held for longer
+    /// than the breaker's lease is lost as that of a call without answer. While the service behind is not ready
+    /// no probe's place is taken.
     ///
     /// Where all endpoints are behind gates that are shut, a balancer is not ready either: put a timeout or
     /// `load_shed` around it.
@@ -77,33 +78,58 @@ impl<S, B: Handle, J> GateService<S, B, J> {
         &self.breaker
     }
 
-    /// Ready where the breaker lets the next call pass.
+    /// Ready where the breaker does not reject all calls, as far as can be told without asking it.
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             if let Some(shut) = &mut self.shut {
                 ready!(shut.as_mut().poll(context));
                 self.shut = None;
             }
-            match self.ask() {
-                Ok(()) => return Poll::Ready(()),
-                Err(rejection) => self.shut = Some(Box::pin(sleep(wait(&rejection)))),
+            match self.looks_shut() {
+                None => return Poll::Ready(()),
+                Some(wait) => self.shut = Some(Box::pin(sleep(wait))),
             }
         }
     }
 
+    /// For how long it makes no sense to ask the breaker, if that is so.
+    fn looks_shut(&mut self) -> Option<Duration> {
+        let breaker = self.breaker.breaker();
+        if is_asked_later(breaker.phase()) {
+            return None;
+        }
+        let snapshot = breaker.snapshot();
+        let may_pass = match snapshot.phase {
+            Phase::HalfOpen => snapshot.in_flight < breaker.config().max_probes(),
+            Phase::Open => snapshot.ready_to_probe(),
+            // A share that is drawn and not used counts against nobody.
+            Phase::Recovering | Phase::Isolated => false,
+            Phase::Closed | Phase::Disabled => true,
+        };
+        if may_pass || snapshot.in_shadow { None } else { self.ask().err().map(|rejection| wait(&rejection)) }
+    }
+
+    fn is_admitted(&self) -> bool {
+        self.admitted.as_ref().is_some_and(Held::is_current)
+    }
+
     fn ask(&mut self) -> Result<(), Rejection> {
-        // These are asked when the call comes: then there is nothing to give back.
-        let is_asked_later = matches!(self.breaker.breaker().phase(), Phase::Closed | Phase::Disabled);
-        if !is_asked_later && self.admitted.as_ref().is_some_and(Held::is_current) {
+        let is_asked_now = !is_asked_later(self.breaker.breaker().phase());
+        if is_asked_now && self.is_admitted() {
             return Ok(());
         }
         // What it was given before goes back first.
         self.admitted = None;
-        if !is_asked_later {
+        if is_asked_now {
             self.admitted = Some(Held::admit(&self.breaker)?);
         }
         Ok(())
     }
+}
+
+/// Whether the breaker is asked when the call comes: then there is nothing to give back.
+const fn is_asked_later(phase: Phase) -> bool {
+    matches!(phase, Phase::Closed | Phase::Disabled)
 }
 
 /// When to ask again.
@@ -144,18 +170,21 @@ where
     /// A service that fails here is broken, and will not be called: that counts as a failed call, unless it
     /// is a [refusal](super::is_refusal).
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        // First the gate: a service behind that is ready may hold a place of its own, as a limit does.
-        ready!(self.poll_open(context));
-        match self.inner.poll_ready(context) {
-            Poll::Ready(Ok(())) => Poll::Ready(Ok(())),
-            Poll::Ready(Err(error)) => {
-                self.admitted = None;
-                broken::<Request, _, _>(&self.breaker, &error);
-                Poll::Ready(Err(CallError::Failed(error)))
+        loop {
+            // First a look at the breaker: a service behind that is ready may hold a place of its own, as a limit does.
+            ready!(self.poll_open(context));
+            match ready!(self.inner.poll_ready(context)) {
+                Ok(()) => {}
+                Err(error) => {
+                    self.admitted = None;
+                    broken::<Request, _, _>(&self.breaker, &error);
+                    return Poll::Ready(Err(CallError::Failed(error)));
+                }
             }
-            Poll::Pending => {
-                self.admitted = None;
-                Poll::Pending
+            // Not before: a probe's place that is given back counts against its round.
+            match self.ask() {
+                Ok(()) => return Poll::Ready(Ok(())),
+                Err(rejection) => self.shut = Some(Box::pin(sleep(wait(&rejection)))),
             }
         }
     }

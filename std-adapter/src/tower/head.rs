@@ -227,6 +227,10 @@ impl<K> HeadCall<K> {
 impl<K: Classifier<Response<T>, E>, T, E> JudgeCall<Response<T>, E> for HeadCall<K> {
     type Judged<B: CallExt> = Response<T>;
 
+    fn hangs<B: CallExt>(&self, held: &Held<B>) -> Outcome {
+        self.terms.count(held, Outcome::Failure)
+    }
+
     #[inline]
     fn end<B: CallExt>(
         self,
@@ -245,6 +249,10 @@ where
     T: Body,
 {
     type Judged<B: CallExt> = Response<GuardedBody<T, B, NeverClassifyEos<()>>>;
+
+    fn hangs<B: CallExt>(&self, held: &Held<B>) -> Outcome {
+        self.0.terms.count(held, Outcome::Failure)
+    }
 
     fn end<B: CallExt>(
         self,

@@ -1,5 +1,7 @@
 //! What judges the calls of a service: something that sees each request, and then its result.
 
+use nanobreaker_core::Outcome;
+
 use crate::call::{ByResult, CallExt, Classifier, Held};
 use crate::identity::Identity;
 
@@ -18,6 +20,12 @@ pub trait Judge<Request>: sealed::Sealed {
 pub trait JudgeCall<Response, Error>: sealed::Sealed {
     /// What the caller gets: the response, or one whose body is still being judged.
     type Judged<B: CallExt>;
+
+    /// What the call comes to where it goes on for longer than it may.
+    #[doc(hidden)]
+    fn hangs<B: CallExt>(&self, _: &Held<B>) -> Outcome {
+        Outcome::Failure
+    }
 
     /// Takes the permit, and spends it according to the result or hands it to the response's body.
     #[doc(hidden)]
@@ -120,6 +128,10 @@ where
     F: Fn(&Error) -> bool,
 {
     type Judged<B: CallExt> = J::Judged<B>;
+
+    fn hangs<B: CallExt>(&self, held: &Held<B>) -> Outcome {
+        self.judge.hangs(held)
+    }
 
     fn end<B: CallExt>(
         self,

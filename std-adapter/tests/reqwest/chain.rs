@@ -27,6 +27,21 @@ async fn attempts_of_one_request_count_as_one_failure() {
 }
 
 #[tokio::test]
+async fn attempts_of_one_request_that_hang_count_as_one_failure() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let hung_after = Duration::from_millis(20);
+    let breaker = SharedBreaker::builder().consecutive(3).hung_after(hung_after).build().unwrap();
+    let client = reqwest::Client::builder().timeout(5 * hung_after).build().unwrap();
+    let client =
+        ClientBuilder::new(client).with(retries(3)).with(BreakerMiddleware::single(breaker.clone())).build();
+    for phase in [Phase::Closed, Phase::Closed, Phase::Open] {
+        get(&client, url.clone()).await.unwrap_err();
+        assert_eq!(breaker.phase(), phase);
+    }
+}
+
+#[tokio::test]
 async fn a_breaker_around_the_retries_counts_the_last_attempt() {
     let server = Server::start().await;
     let middleware = per_host(2);

@@ -199,3 +199,16 @@ async fn a_registry_of_ones_own_bounds_the_hosts_and_can_be_looked_at() {
     }
     assert!(hosts.get(second.host.as_str()).is_some());
 }
+
+#[tokio::test]
+async fn a_host_is_found_however_its_name_is_written() {
+    let middleware = per_host(1);
+    let client = client(&middleware);
+    for url in ["http://b\u{fc}cher.invalid/", "http://[::1]:9/"] {
+        get(&client, url.into()).await.unwrap_err();
+    }
+    for written in ["B\u{dc}CHER.invalid.", "xn--bcher-kva.invalid", "[0:0::1]:9"] {
+        assert!(middleware.breaker(written).is_some(), "{written}");
+    }
+    assert!(middleware.breaker("another.invalid").is_none() && middleware.breaker("a b").is_none());
+}

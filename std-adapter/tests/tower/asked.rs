@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::routing::get;
 use http::{Request, Response};
 use nanobreaker::tower::{BreakerLayer, CountedLayer};
-use nanobreaker::{Outcome, Phase, SharedBreaker, TokioClock};
+use nanobreaker::{CallError, Counted, Outcome, Phase, SharedBreaker, TokioClock};
 use tower::{Layer, Service, ServiceBuilder, ServiceExt, service_fn};
 
 use super::phase;
@@ -181,5 +181,55 @@ async fn attempts_of_one_request_count_once_where_asked_and_each_by_itself_elsew
             requests += 1;
         }
         assert_eq!(requests, failures_to_trip, "asked: {is_asked}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_count_once_at_each_of_two_breakers_of_which_one_is_inside_of_the_other() {
+    let (outer, inner) = (patient(), patient());
+    let attempts = ServiceBuilder::new()
+        .layer(CountedLayer::new())
+        .retry(Thrice(0))
+        .layer(BreakerLayer::http(outer.clone()).counted())
+        .map_err(CallError::<Infallible>::into_boxed)
+        .layer(BreakerLayer::http(inner.clone()).counted())
+        .service(service_fn(says(500, "x", "")));
+    for request in 1..=5 {
+        assert_eq!((phase(&outer), phase(&inner)), (Phase::Closed, Phase::Closed), "request {request}");
+        let _ = attempts.clone().oneshot(Request::new(())).await;
+    }
+    assert_eq!((phase(&outer), phase(&inner)), (Phase::Open, Phase::Open));
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_that_change_hosts_count_once_at_each() {
+    let hosts = [patient(), patient()];
+    let layers = hosts.clone().map(|host| BreakerLayer::http(host).counted());
+    let service = layers.map(|layer| layer.layer(service_fn(says(500, "x", ""))));
+    for _ in 0..4 {
+        let mut request = Request::new(());
+        request.extensions_mut().insert(Counted::new());
+        for attempt in 0..4 {
+            let _ = service[attempt % 2].clone().oneshot(request.clone()).await;
+        }
+    }
+    assert_eq!(hosts.map(|host| phase(&host)), [Phase::Closed; 2], "four requests failed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_that_hang_count_once_too() {
+    let builder = SharedBreaker::builder().consecutive(3).hung_after(Duration::from_secs(1));
+    let breaker = builder.clock(TokioClock::new()).build().unwrap();
+    let attempts = ServiceBuilder::new()
+        .layer(CountedLayer::new())
+        .retry(Thrice(0))
+        .layer(BreakerLayer::http(breaker.clone()).counted())
+        .service(service_fn(async |request| {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            says(500, "x", "")(request).await
+        }));
+    for expected in [Phase::Closed, Phase::Closed, Phase::Open] {
+        let _ = attempts.clone().oneshot(Request::new(())).await;
+        assert_eq!(phase(&breaker), expected);
     }
 }

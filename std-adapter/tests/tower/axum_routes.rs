@@ -10,6 +10,7 @@ use axum::routing::get;
 use nanobreaker::axum::{AnswerLayer, guard};
 use nanobreaker::tower::BreakerLayer;
 use nanobreaker::{CallError, CallExt, Phase, SharedBreaker};
+use tower::{Service, ServiceExt};
 
 use crate::servers::{clock, manual_breaker, phase, serve};
 
@@ -131,4 +132,31 @@ async fn a_service_that_is_rejected_as_it_gets_ready_is_answered_too() {
     let answering = tower::Layer::layer(&AnswerLayer::new(), eager);
     let base = serve(Router::new().route_service("/", answering)).await;
     assert_eq!(reqwest::get(&base).await.unwrap().status(), 503);
+}
+
+/// Rejects as it gets ready for the first time.
+struct OnceEager(Option<nanobreaker::Rejected>);
+
+impl tower::Service<()> for OnceEager {
+    type Response = &'static str;
+    type Error = CallError<Infallible>;
+    type Future = std::future::Ready<Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
+        std::task::Poll::Ready(self.0.take().map_or(Ok(()), |rejected| Err(CallError::from(rejected))))
+    }
+
+    fn call(&mut self, (): ()) -> Self::Future {
+        std::future::ready(Ok("well again"))
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_gets_ready_after_it_was_rejected_is_called() {
+    let breaker = manual_breaker();
+    breaker.trip();
+    let eager = OnceEager(breaker.allow().err());
+    let mut answering = tower::Layer::layer(&AnswerLayer::new(), eager);
+    answering.ready().await.unwrap();
+    assert_eq!(answering.ready().await.unwrap().call(()).await.unwrap().status(), 200);
 }

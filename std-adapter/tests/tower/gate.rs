@@ -7,8 +7,9 @@ use std::time::Duration;
 use nanobreaker::tower::BreakerLayer;
 use nanobreaker::{CallError, Phase};
 use tokio::time::{advance, timeout};
-use tower::{Layer, Service, ServiceExt, service_fn};
+use tower::{Layer, Service, ServiceBuilder, ServiceExt, service_fn};
 
+use super::service::poll_once;
 use super::{breaker, phase};
 
 type Answer = Result<u32, &'static str>;
@@ -91,5 +92,28 @@ async fn the_time_between_ready_and_call_makes_no_call_slow() {
     service.ready().await.unwrap();
     advance(Duration::from_secs(1)).await;
     assert_eq!(pin!(service.call(())).await, Ok(1));
+    assert_eq!(phase(&breaker), Phase::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_whose_service_is_not_ready_takes_no_probes_place() {
+    let breaker = breaker();
+    breaker.trip();
+    advance(Duration::from_secs(10)).await;
+    let limit = ServiceBuilder::new().concurrency_limit(1).service(service_fn(|answer: Answer| async move {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        answer
+    }));
+    let under_way = tokio::spawn(limit.clone().oneshot(Ok(0)));
+    tokio::task::yield_now().await;
+    let gate = BreakerLayer::new(breaker.clone()).gate().layer(limit);
+    // As behind a load shedder: each request asks once, and goes.
+    for _ in 0..100 {
+        let mut asked = gate.clone();
+        assert!(poll_once(&mut pin!(asked.ready())).await.is_pending(), "the limit is full");
+        assert!(breaker.snapshot().ready_to_probe(), "it was not asked");
+    }
+    assert_eq!(under_way.await.unwrap(), Ok(0));
+    assert_eq!(gate.oneshot(Ok(1)).await, Ok(1));
     assert_eq!(phase(&breaker), Phase::Closed);
 }

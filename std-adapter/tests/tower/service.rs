@@ -103,7 +103,7 @@ async fn a_call_that_is_dropped_gives_the_probes_place_back() {
     assert_eq!(phase(&breaker), Phase::HalfOpen);
 }
 
-async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     poll_fn(|context| Poll::Ready(std::pin::Pin::new(&mut *future).poll(context))).await
 }
 

@@ -60,18 +60,19 @@ impl<B: CallExt> Held<B> {
     }
 
     /// Polls for the next part of the answer; where nothing comes for as long as an answer may be
-    /// silent, the call has failed. Time in which nobody polls does not count.
+    /// silent, the call has failed, which counts as `count` says. Time in which nobody polls does not count.
     pub(crate) fn poll_part<T>(
         &mut self,
         context: &mut Context<'_>,
         silence: &mut Silence,
         part: impl FnOnce(&mut Context<'_>) -> Poll<T>,
+        count: impl FnOnce(&Self) -> Outcome,
     ) -> Poll<T> {
         let poll = self.run(|| part(context));
         if poll.is_ready() {
             silence.end();
         } else if self.stage != Stage::Spent && silence.poll(context).is_ready() {
-            self.spend(Outcome::Failure);
+            self.spend(count(self));
         }
         poll
     }

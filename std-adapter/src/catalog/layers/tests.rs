@@ -514,3 +514,15 @@ fn wrong_syntax_is_refused_with_line_and_column() {
         assert!(error.contains(line), "{format:?}: {error}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn an_optional_file_that_can_not_be_looked_at_is_an_error_and_one_that_is_not_there_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("breakers.toml");
+    assert!(Layers::new().optional_file(&path).load().is_ok());
+    // A link to itself.
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    let error = Layers::new().optional_file(&path).load().unwrap_err().to_string();
+    assert!(error.contains("breakers.toml"), "{error}");
+}
