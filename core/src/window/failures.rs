@@ -120,7 +120,7 @@ impl FailuresRule {
     }
 }
 
-#[cold]
+/// Takes in one failure. It is given plain numbers, which the compiler folds where the rule is a constant.
 fn fail<C: Clock>(within: Span, slots: u32, turn: &Word, words: &[Word], call: &Call<'_, C>) -> Verdict {
     let ring = FailuresRule { within, slots }.ring(turn, words);
     Reading::judged(call, |reading| ring.walk(reading, call))
