@@ -129,11 +129,12 @@ impl Statuses {
     }
 
     /// What this status of HTTP says. Where the settings name no failure of HTTP, what is `usual` holds for
-    /// all but the ignored ones; otherwise what they don't name is a success.
+    /// all but the ignored ones; otherwise what they don't name is a success. What can't be named, such as the 0
+    /// that proxies log where there was no answer, stays what is `usual`.
     pub fn of_http(&self, status: u16, usual: Outcome) -> Outcome {
         if self.ignored.has_http(status) {
             Outcome::Ignored
-        } else if !self.failure.names_http() {
+        } else if !self.failure.names_http() || !(FIRST..=LAST).contains(&status) {
             usual
         } else if self.failure.has_http(status) {
             Outcome::Failure
@@ -146,7 +147,7 @@ impl Statuses {
     pub fn of_grpc(&self, code: u16, usual: Outcome) -> Outcome {
         if self.ignored.has_grpc(code) {
             Outcome::Ignored
-        } else if self.failure.grpc == 0 {
+        } else if self.failure.grpc == 0 || usize::from(code) >= CODES.len() {
             usual
         } else if self.failure.has_grpc(code) {
             Outcome::Failure
@@ -285,8 +286,15 @@ mod tests {
         assert_eq!(statuses.of_http(404, Outcome::Success), Outcome::Ignored);
         assert_eq!(statuses.of_http(400, Outcome::Success), Outcome::Failure);
         assert_eq!(statuses.of_http(500, Outcome::Failure), Outcome::Success);
+        for unnamed in [0, 99, 600, 999] {
+            assert_eq!(statuses.of_http(unnamed, Outcome::Failure), Outcome::Failure);
+            assert_eq!(statuses.of_http(unnamed, Outcome::Success), Outcome::Success);
+        }
         assert_eq!(statuses.of_grpc(5, Outcome::Success), Outcome::Ignored);
         assert_eq!(statuses.of_grpc(14, Outcome::Failure), Outcome::Failure);
+        let of_grpc = Statuses::new(set(r#"["UNAVAILABLE"]"#).ok(), None);
+        assert_eq!(of_grpc.of_grpc(17, Outcome::Failure), Outcome::Failure);
+        assert_eq!(of_grpc.of_grpc(13, Outcome::Failure), Outcome::Success);
         assert_eq!(Statuses::default().of_http(500, Outcome::Failure), Outcome::Failure);
     }
 }

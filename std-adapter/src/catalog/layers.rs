@@ -35,7 +35,7 @@ impl Format {
         }
     }
 
-    const fn of_file(self) -> FileFormat {
+    pub(super) const fn of_file(self) -> FileFormat {
         match self {
             Self::Toml => FileFormat::Toml,
             Self::Json => FileFormat::Json,

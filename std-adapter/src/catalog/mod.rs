@@ -7,6 +7,7 @@ mod checks;
 mod layers;
 mod live;
 mod twice;
+mod yaml;
 
 pub use layers::{Format, Layers, LoadError};
 pub use live::LiveCatalog;

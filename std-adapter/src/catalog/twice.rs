@@ -1,4 +1,4 @@
-//! The same key twice in one object of JSON. Readers keep the last of both without a word; TOML's and YAML's
+//! The same key twice in one object of JSON. Readers keep the last of both without a word; TOML's
 //! refuse it.
 
 use std::collections::HashSet;

@@ -1,24 +1,52 @@
 //! Opens the logs that the arguments name, with a progress bar on a terminal.
 
+use std::collections::HashSet;
+
 use indicatif::{ProgressBar, ProgressStyle};
 use nanobreaker::Statuses;
 
 use crate::arguments::Logs;
 use crate::failure::Failure;
-use crate::reading::{Keys, Notes, Ordered, total_bytes};
+use crate::reading::{Keys, Notes, Ordered, Place, total_bytes};
 use crate::report;
+
+/// Where the logs are.
+pub(crate) fn places(logs: &Logs) -> Result<Vec<Place>, Failure> {
+    refuse_what_makes_no_sense(logs)?;
+    Ok(logs.paths.iter().map(|path| Place::new(path)).collect())
+}
+
+/// The same, where they are read more than once.
+pub(crate) fn kept(logs: &Logs) -> Result<Vec<Place>, Failure> {
+    refuse_what_makes_no_sense(logs)?;
+    let keep = |path: &String| Place::kept(path).map_err(|error| Failure::File { path: path.clone(), error });
+    logs.paths.iter().map(keep).collect()
+}
+
+fn refuse_what_makes_no_sense(logs: &Logs) -> Result<(), Failure> {
+    let mut seen = HashSet::new();
+    if let Some(path) = logs.paths.iter().find(|path| !seen.insert(*path)) {
+        let problem = format!("{path} is named twice, and its calls would count twice: name it once");
+        return Err(Failure::Arguments(problem));
+    }
+    if logs.between().is_empty() {
+        return Err(Failure::Arguments("--from must be before --to".to_owned()));
+    }
+    Ok(())
+}
 
 /// Opens the logs; no more than `most_keys` keys get a breaker, whatever the arguments say. `declared` is what
 /// the breakers' settings say of statuses.
 pub(crate) fn open(
     logs: &Logs,
+    places: &[Place],
     most_keys: usize,
     declared: Statuses,
 ) -> Result<(Ordered, ProgressBar), Failure> {
-    let progress = progress(logs);
+    let progress = progress(logs, places);
     let keys = Keys::new(most_keys.min(logs.max_keys as usize));
     let ordered = Ordered::open(
-        &logs.paths,
+        places,
         logs.sort as usize,
         &logs.reading(declared),
         logs.between(),
@@ -29,12 +57,12 @@ pub(crate) fn open(
 }
 
 /// Drawn to standard error, and only where that is a terminal.
-fn progress(logs: &Logs) -> ProgressBar {
+fn progress(logs: &Logs, places: &[Place]) -> ProgressBar {
     if logs.quiet {
         return ProgressBar::hidden();
     }
     let template = "{wide_bar} {bytes} of {total_bytes}, {eta} left";
-    match (total_bytes(&logs.paths), ProgressStyle::with_template(template)) {
+    match (total_bytes(places), ProgressStyle::with_template(template)) {
         (Some(bytes), Ok(style)) => ProgressBar::new(bytes).with_style(style),
         _ => ProgressBar::new_spinner(),
     }

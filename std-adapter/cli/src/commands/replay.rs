@@ -24,7 +24,8 @@ pub(crate) fn replay(arguments: &Replay) -> Result<String, Failure> {
         configurations.push((path.display().to_string(), Configuration::load(path)?));
     }
     let statuses = common_statuses(configurations.iter().map(|(_, configuration)| configuration))?;
-    let (mut ordered, progress) = logs::open(&arguments.logs, usize::MAX, statuses)?;
+    let (mut ordered, progress) =
+        logs::open(&arguments.logs, &logs::places(&arguments.logs)?, usize::MAX, statuses)?;
     let (names, mut players): (Vec<_>, Vec<_>) =
         configurations.into_iter().map(|(name, configuration)| (name, Player::new(configuration))).unzip();
     if arguments.timeline.is_some()

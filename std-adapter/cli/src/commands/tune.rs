@@ -1,15 +1,12 @@
 //! `tune`: many configurations against the logs.
 
-use std::io;
-
 use nanobreaker::{PartialSettings, Statuses};
-use tempfile::NamedTempFile;
 
 use crate::arguments::{Logs, Tune};
 use crate::commands::logs;
 use crate::configuration::{Configuration, common_statuses};
 use crate::failure::Failure;
-use crate::reading::Notes;
+use crate::reading::{Notes, Place};
 use crate::replaying::Played;
 use crate::report::{self, Choice, OfKey, Tuned};
 use crate::tuning::{
@@ -26,8 +23,8 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
     let base = configuration.settings("");
     let statuses = common_statuses([&configuration])?;
     // The logs are read twice.
-    let (logs, _kept) = kept(&arguments.logs)?;
-    let survey = survey(&logs, statuses)?;
+    let (logs, places) = (&arguments.logs, logs::kept(&arguments.logs)?);
+    let survey = survey(logs, &places, statuses)?;
     let openings = if arguments.open_for.is_empty() {
         let usual = survey.usual_outage_us().map(std::time::Duration::from_micros);
         openings(usual)
@@ -43,11 +40,11 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
     // The default is played along, to be compared with.
     tried.push(PartialSettings::default());
     let split_us = survey.split_us();
-    let (mut ordered, progress) = logs::open(&logs, most_keys(tried.len()), statuses)?;
+    let (mut ordered, progress) = logs::open(logs, &places, most_keys(tried.len()), statuses)?;
     let mut played = play_all(&mut ordered, &tried, split_us)?;
     progress.finish_and_clear();
     let notes = ordered.notes();
-    logs::check(&logs, notes)?;
+    logs::check(logs, notes)?;
     tried.pop();
     let of_default = played.pop();
     let span_us = of_default.as_ref().and_then(|one| one.span_us).ok_or_else(|| logs::no_calls(notes))?;
@@ -75,21 +72,8 @@ pub(crate) fn tune(arguments: &Tune) -> Result<String, Failure> {
     if arguments.json { report::tune_json(&tuned) } else { report::tune_text(&tuned) }
 }
 
-/// The logs, with standard input kept in a file.
-fn kept(logs: &Logs) -> Result<(Logs, Option<NamedTempFile>), Failure> {
-    let mut logs = logs.clone();
-    let Some(place) = logs.paths.iter_mut().find(|path| *path == "-") else {
-        return Ok((logs, None));
-    };
-    let failed = |error| Failure::File { path: "-".to_owned(), error };
-    let mut file = NamedTempFile::new().map_err(failed)?;
-    io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
-    *place = file.path().display().to_string();
-    Ok((logs, Some(file)))
-}
-
-fn survey(logs: &Logs, statuses: Statuses) -> Result<Survey, Failure> {
-    let (mut ordered, progress) = logs::open(logs, usize::MAX, statuses)?;
+fn survey(logs: &Logs, places: &[Place], statuses: Statuses) -> Result<Survey, Failure> {
+    let (mut ordered, progress) = logs::open(logs, places, usize::MAX, statuses)?;
     let survey = Survey::of(&mut ordered)?;
     progress.finish_and_clear();
     Ok(survey)

@@ -18,7 +18,7 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
             put("enforcing_success_rate", "0".into());
         }
         _ => {
-            put("failure_percentage_threshold", rule.percent.to_string());
+            put("failure_percentage_threshold", rule.whole_percent(notes).to_string());
             put("failure_percentage_request_volume", rule.min_calls.to_string());
             put("failure_percentage_minimum_hosts", "1".into());
             put("enforcing_failure_percentage", "100".into());

@@ -14,7 +14,7 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
         let _ = writeln!(text, "hystrix.command.dependency.{name}={value}");
     };
     put("circuitBreaker.requestVolumeThreshold", rule.min_calls.to_string());
-    put("circuitBreaker.errorThresholdPercentage", rule.percent.to_string());
+    put("circuitBreaker.errorThresholdPercentage", rule.whole_percent(notes).to_string());
     put("circuitBreaker.sleepWindowInMilliseconds", full.open_for().as_millis().to_string());
     put("metrics.rollingStats.timeInMilliseconds", span_ms.to_string());
     put("metrics.rollingStats.numBuckets", buckets.to_string());

@@ -16,12 +16,13 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
     let mut put = |name: &str, value: String| {
         let _ = writeln!(text, "    {name} = {value},");
     };
-    let millis = |time: Duration| format!("TimeSpan.FromMilliseconds({})", time.max(LEAST).as_millis());
-    put("FailureRatio", format!("{:.2}", f64::from(rule.percent) / 100.0));
+    // To a millionth, as it is written.
+    put("FailureRatio", format!("{}", (rule.percent * 1e4).round() / 1e6));
     put("MinimumThroughput", rule.min_calls.max(LEAST_CALLS).to_string());
-    put("SamplingDuration", millis(span));
-    if full.max_open() > full.open_for() {
-        let (first, most) = (full.open_for().max(LEAST), full.max_open());
+    put("SamplingDuration", timespan(allowed(span, notes)));
+    let open_for = allowed(full.open_for(), notes);
+    if full.max_open() > open_for {
+        let (first, most) = (open_for, full.max_open());
         put(
             "BreakDurationGenerator",
             format!(
@@ -33,11 +34,23 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
         );
         notes.push("max_open: the generator's FailureCount counts failures, not trips in a row".to_owned());
     } else {
-        put("BreakDuration", millis(full.open_for()));
+        put("BreakDuration", timespan(open_for));
     }
     text.push_str("}\n");
     if full.config.max_probes() > 1 || full.config.probe_successes() > 1 {
         notes.push("probes and successes: one call decides".to_owned());
     }
     text
+}
+
+fn timespan(time: Duration) -> String {
+    format!("TimeSpan.FromMilliseconds({})", time.as_millis())
+}
+
+/// The nearest that Polly allows.
+fn allowed(time: Duration, notes: &mut Vec<String>) -> Duration {
+    if time < LEAST {
+        notes.push(format!("{time:?}: Polly allows no less than {LEAST:?}"));
+    }
+    time.max(LEAST)
 }

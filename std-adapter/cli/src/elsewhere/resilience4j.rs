@@ -17,16 +17,30 @@ pub(super) fn settings(full: &Full, rule: &Rule, notes: &mut Vec<String>) -> Str
         }
         Over::Time { span, .. } => {
             put("slidingWindowType", "TIME_BASED".into());
-            put("slidingWindowSize", span.as_secs().max(1).to_string());
+            let seconds = span.as_secs_f64().ceil();
+            if seconds != span.as_secs_f64() {
+                notes.push(format!("a span of {span:?}: whole seconds only"));
+            }
+            put("slidingWindowSize", seconds.to_string());
         }
     }
     put("minimumNumberOfCalls", rule.min_calls.to_string());
     put("failureRateThreshold", rule.percent.to_string());
-    if let (Some(limit), Some(Judges::Rate { percent, .. })) = (full.slow_after, full.slow) {
-        put("slowCallDurationThreshold", format!("{}ms", limit.as_millis()));
-        put("slowCallRateThreshold", percent.to_string());
-    } else if full.slow_after.is_some() {
-        notes.push("slow_after without a rate: slow calls don't count as failures".to_owned());
+    match (full.slow_after, full.slow) {
+        (Some(limit), Some(Judges::Rate { percent, over, .. })) => {
+            put("slowCallDurationThreshold", format!("{}ms", limit.as_millis()));
+            put("slowCallRateThreshold", percent.to_string());
+            if over != rule.over {
+                notes.push(
+                    "a window of their own for slow calls: both rates are over the same calls".to_owned(),
+                );
+            }
+        }
+        (Some(_), Some(_)) => notes.push("slow_window: slow calls trip by their rate only".to_owned()),
+        (Some(_), None) => {
+            notes.push("slow_after without a rate: slow calls don't count as failures".to_owned());
+        }
+        (None, _) => {}
     }
     put("waitDurationInOpenState", format!("{}ms", full.open_for().as_millis()));
     if full.max_open() > full.open_for() {

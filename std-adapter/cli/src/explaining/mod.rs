@@ -1,5 +1,6 @@
 //! A configuration in plain words, and the traps in it.
 
+mod chain;
 mod full;
 mod noise;
 mod traps;

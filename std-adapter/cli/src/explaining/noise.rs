@@ -1,14 +1,14 @@
 //! How often a configuration trips though the dependency is well: calls fail by chance, each on its own.
 //!
-//! For failures in a row there is a formula. For the other windows the real breaker is played with made-up
-//! calls (Poisson traffic), so that whatever it can be set to counts.
+//! For failures in a row there is a formula, and for evidence the chain of its sum. For the other windows the
+//! real breaker is played with made-up calls (Poisson traffic), so that whatever it can be set to counts.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use nanobreaker::{Clock, ManualClock, Outcome, PartialSettings, Phase, SettingsError, SharedBreaker};
 
-use crate::explaining::{Full, Judges};
+use crate::explaining::{Full, Judges, chain};
 
 /// Calls that are made up, and trips that are enough to count.
 const MOST_CALLS: f64 = 4e6;
@@ -16,6 +16,8 @@ const MOST_DRAWN: u32 = 2_000_000;
 const MOST_TRIPS: u32 = 1_000;
 /// Where no trip came in so many calls, their mean distance is larger than a third of them (with 95 %).
 const NONE_SEEN: f64 = 3.0;
+/// Further apart than that is never.
+const NEVER: f64 = 1e18;
 /// Traffic where a window knows no time.
 const ANY_RATE: f64 = 100.0;
 
@@ -26,7 +28,8 @@ pub(crate) struct Noise {
     pub(crate) normal: f64,
     /// Calls from one trip to the next, in the mean.
     pub(crate) calls_between: f64,
-    /// There was no trip at all: calls between them are more than that.
+    /// Calls between them are more than that: there was no trip at all, or only later ones where evidence must be
+    /// sustained.
     pub(crate) is_more: bool,
     /// By a formula, rather than by trial.
     pub(crate) is_exact: bool,
@@ -66,12 +69,23 @@ pub(super) fn noise(
     if let Judges::Consecutive { threshold } = full.failed {
         return Ok(Some(of(until_in_a_row(normal, threshold), false, true)));
     }
-    if calls_per_second.is_none() && full.failed.knows_time() {
+    let by_chain = chain::calls_between(&full.failed, normal).map(|calls| calls.min(NEVER));
+    let is_sustained = chain::is_sustained(&full.failed);
+    match by_chain {
+        Some(calls) if !is_sustained => return Ok(Some(of(calls, calls == NEVER, true))),
+        // How many calls come while the evidence mounts is not known.
+        Some(calls) if calls_per_second.is_none() => return Ok(Some(of(calls, true, true))),
+        _ => {}
+    }
+    if calls_per_second.is_none() && (full.failed.knows_time() || is_sustained) {
         return Ok(None);
     }
     let (calls, trips) = played(settings, full, normal, calls_per_second.unwrap_or(ANY_RATE))?;
     Ok(Some(match trips {
-        0 => of(calls / NONE_SEEN, true, false),
+        0 => match by_chain {
+            Some(least) if least > calls / NONE_SEEN => of(least, true, true),
+            _ => of(calls / NONE_SEEN, true, false),
+        },
         trips => of(calls / f64::from(trips), false, false),
     }))
 }
@@ -211,6 +225,33 @@ mod tests {
         let light = of(toml, 0.002, Some(1.0)).unwrap();
         assert!(light.per_day().unwrap() < 0.5, "{light:?}");
         assert_eq!(of(toml, 0.002, None), None);
+    }
+
+    #[test]
+    fn evidence_is_told_by_its_chain_and_the_trial_agrees() {
+        let toml =
+            "[window]\nnormal = '5%'\nbroken = '20%'\ncalls_per_false_trip = 200\nsustained_for = '0s'";
+        let settings: PartialSettings = toml::from_str(toml).unwrap();
+        let full = Full::of(&settings).unwrap();
+        for normal in [0.05, 0.1] {
+            let told = of(toml, normal, Some(50.0)).unwrap();
+            assert!(told.is_exact && !told.is_more);
+            let (calls, trips) = played(&settings, &full, normal, 50.0).unwrap();
+            let tried = calls / f64::from(trips);
+            assert!((told.calls_between / tried - 1.0).abs() < 0.15, "{normal}: {told:?} {tried}");
+        }
+    }
+
+    #[test]
+    fn evidence_that_must_be_sustained_trips_no_sooner_than_its_chain_says() {
+        // On a good day the default never trips.
+        let never = of("open_for = '500ms'", 0.002, Some(500.0)).unwrap();
+        assert!(never.is_more && never.per_day().unwrap() < 1e-6, "{never:?}");
+        let toml = "[window]\nnormal = '5%'\nbroken = '20%'\ncalls_per_false_trip = 200";
+        let any = of(toml, 0.05, None).unwrap();
+        assert!(any.is_more && any.is_exact, "{any:?}");
+        let tried = of(toml, 0.05, Some(1_000.0)).unwrap();
+        assert!(!tried.is_more && tried.calls_between > any.calls_between, "{any:?} {tried:?}");
     }
 
     #[test]

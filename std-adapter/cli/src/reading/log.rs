@@ -18,7 +18,7 @@ use crate::reading::layouts::w3c::Fields;
 use crate::reading::layouts::{Layout, Scratch};
 use crate::reading::malformed::Malformed;
 use crate::reading::record::{Record, TimeIs};
-use crate::reading::source;
+use crate::reading::source::{self, Place};
 use crate::reading::understanding::{Head, Plan, Reading, Understood, understand};
 
 /// So many bytes are looked at to find out how a log is to be read.
@@ -74,9 +74,10 @@ pub(crate) struct Log {
 
 impl Log {
     /// Opens a log and finds out how it is to be read.
-    pub(crate) fn open(path: &str, reading: &Reading, progress: &ProgressBar) -> Result<Self, ReadError> {
+    pub(crate) fn open(place: &Place, reading: &Reading, progress: &ProgressBar) -> Result<Self, ReadError> {
+        let path = place.name.as_str();
         let open_error = |error| ReadError::Open { path: path.to_owned(), error };
-        let source = source::open(path, progress).map_err(open_error)?;
+        let source = source::open(place, progress).map_err(open_error)?;
         let packed = source.packed;
         let mut blocks = Blocks::new(source);
         let head = head(&mut blocks).map_err(|error| read_error(path, 1, error))?;

@@ -37,7 +37,7 @@ pub(crate) use ordered::{Between, Ordered};
 pub(crate) use record::TimeIs;
 pub(crate) use rules::{Rules, Statuses};
 pub(crate) use sorting::sort_by_time;
-pub(crate) use source::total_bytes;
+pub(crate) use source::{Place, total_bytes};
 pub(crate) use understanding::{Format, Reading};
 pub(crate) use value::Unit;
 

@@ -19,6 +19,7 @@ use crate::reading::log::{Log, Parsed};
 use crate::reading::notes::Notes;
 use crate::reading::record::TimeIs;
 use crate::reading::sorting::sort_by_time;
+use crate::reading::source::Place;
 use crate::reading::spread::Spread;
 use crate::reading::understanding::Reading;
 
@@ -224,6 +225,11 @@ pub(crate) struct Between {
 }
 
 impl Between {
+    /// Whether no call can be between.
+    pub(crate) fn is_empty(self) -> bool {
+        matches!((self.from_us, self.to_us), (Some(from_us), Some(to_us)) if from_us >= to_us)
+    }
+
     fn has(self, call: &Call) -> bool {
         self.from_us.is_none_or(|from_us| call.start_us >= from_us)
             && self.to_us.is_none_or(|to_us| call.start_us < to_us)
@@ -243,17 +249,17 @@ pub(crate) struct Ordered {
 impl Ordered {
     /// Opens the logs; `window` lines are shared among them.
     pub(crate) fn open(
-        paths: &[String],
+        places: &[Place],
         window: usize,
         reading: &Reading,
         between: Between,
         mut notes: Notes,
         progress: &ProgressBar,
     ) -> Result<Self, ReadError> {
-        let window = (window / paths.len().max(1)).max(1);
-        let mut logs = Vec::with_capacity(paths.len());
-        for (number, path) in paths.iter().enumerate() {
-            let log = Log::open(path, reading, progress)?;
+        let window = (window / places.len().max(1)).max(1);
+        let mut logs = Vec::with_capacity(places.len());
+        for (number, place) in places.iter().enumerate() {
+            let log = Log::open(place, reading, progress)?;
             notes.begin(&log);
             logs.push(Sorted::new(log, number, window));
         }

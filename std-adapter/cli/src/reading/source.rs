@@ -1,10 +1,15 @@
 //! Opens a log: a file or standard input, plain or compressed with gzip or zstd.
+//!
+//! Standard input and pipes can be read once. Whoever reads twice keeps a copy of what comes from them.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 use indicatif::ProgressBar;
+use tempfile::NamedTempFile;
 
 /// Large enough to keep system calls rare.
 const BUFFER: usize = 1 << 16;
@@ -35,10 +40,50 @@ pub(crate) struct Source {
     pub(crate) packed: Option<Packed>,
 }
 
-/// The log at this path; `-` is standard input. What is read moves `progress` on.
-pub(crate) fn open(path: &str, progress: &ProgressBar) -> io::Result<Source> {
-    let bytes: Box<dyn Read + Send> =
-        if path == "-" { Box::new(io::stdin()) } else { Box::new(progress.wrap_read(File::open(path)?)) };
+/// A log as it is called, and where its bytes are.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// A path; `-` is standard input.
+    pub(crate) name: String,
+    copy: Option<Arc<NamedTempFile>>,
+}
+
+impl Place {
+    /// What is read where it is.
+    pub(crate) fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), copy: None }
+    }
+
+    /// What can be read as often as one likes: of all but files there is a copy, which goes when this does.
+    pub(crate) fn kept(name: &str) -> io::Result<Self> {
+        let place = Self::new(name);
+        if name != "-" && Path::new(name).metadata()?.is_file() {
+            return Ok(place);
+        }
+        let mut copy = NamedTempFile::new()?;
+        io::copy(&mut place.bytes()?, &mut copy)?;
+        Ok(Self { copy: Some(Arc::new(copy)), ..place })
+    }
+
+    /// The file, where it is one.
+    fn path(&self) -> Option<&Path> {
+        match &self.copy {
+            Some(copy) => Some(copy.path()),
+            None => Some(Path::new(&self.name)).filter(|_| self.name != "-"),
+        }
+    }
+
+    fn bytes(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self.path() {
+            Some(path) => Box::new(File::open(path)?),
+            None => Box::new(io::stdin()),
+        })
+    }
+}
+
+/// The log at this place. What is read moves `progress` on.
+pub(crate) fn open(place: &Place, progress: &ProgressBar) -> io::Result<Source> {
+    let bytes = progress.wrap_read(place.bytes()?);
     let mut reader = BufReader::with_capacity(BUFFER, bytes);
     let start = reader.fill_buf()?;
     // Rotated logs may be several compressed parts, one after the other: both read all of them.
@@ -51,8 +96,11 @@ pub(crate) fn open(path: &str, progress: &ProgressBar) -> io::Result<Source> {
     })
 }
 
-/// The bytes to be read from these paths; `None` where standard input is among them.
-pub(crate) fn total_bytes(paths: &[String]) -> Option<u64> {
-    let length = |path: &String| std::fs::metadata(path).ok().map(|file| file.len());
-    paths.iter().map(length).sum()
+/// The bytes to be read from these places; `None` where one does not tell.
+pub(crate) fn total_bytes(places: &[Place]) -> Option<u64> {
+    let length = |place: &Place| {
+        let file = place.path()?.metadata().ok()?;
+        file.is_file().then_some(file.len())
+    };
+    places.iter().map(length).sum()
 }

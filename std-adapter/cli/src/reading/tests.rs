@@ -54,7 +54,7 @@ fn read_by(reading: &Reading, bytes: &[u8]) -> Result<Read, ReadError> {
     let notes = Notes::new(Keys::new(2), MaxMalformed::Share(100.0));
     let progress = ProgressBar::hidden();
     let between = Between::default();
-    let mut ordered = Ordered::open(&[path], 3, reading, between, notes, &progress)?;
+    let mut ordered = Ordered::open(&[Place::new(&path)], 3, reading, between, notes, &progress)?;
     let mut calls = Vec::new();
     while let Some(call) = ordered.next_call()? {
         calls.push(call);

@@ -78,15 +78,28 @@ struct Limits {
 }
 
 impl Limits {
-    fn of(settings: &PartialSettings) -> Self {
-        let micros = |limit: Option<std::time::Duration>| {
-            limit.map_or(u64::MAX, |limit| u64::try_from(limit.as_micros()).unwrap_or(u64::MAX))
-        };
-        Self { slow_after_us: micros(settings.slow_after), hung_after_us: micros(settings.hung_after) }
+    /// With those that follow from others: a percentile has a limit, too.
+    fn of(settings: &PartialSettings) -> Result<Self, SettingsError> {
+        let complete = settings.complete()?;
+        let micros = |limit: Option<u32>| limit.map_or(u64::MAX, |ms| u64::from(ms) * 1_000);
+        Ok(Self {
+            slow_after_us: micros(complete.slow_after_ms),
+            hung_after_us: micros(complete.hung_after_ms),
+        })
     }
 
+    /// Whether nothing but its length was wrong with a call.
     fn is_slow(self, call: &Call) -> bool {
         call.outcome == Outcome::Success && call.duration_us() > self.slow_after_us
+    }
+
+    /// What a breaker's caller makes of a call that took so long.
+    fn judged(self, outcome: Outcome, took_us: u64) -> Outcome {
+        match outcome {
+            Outcome::Success | Outcome::Cancelled if took_us > self.slow_after_us => Outcome::Slow,
+            Outcome::Failure if took_us > self.slow_after_us => Outcome::SlowFailure,
+            outcome => outcome,
+        }
     }
 }
 
@@ -241,7 +254,7 @@ impl Player {
             breaker.seed(key);
             *place = Some(Guarded {
                 breaker,
-                limits: Limits::of(&settings),
+                limits: Limits::of(&settings)?,
                 course: Course::NEW,
                 tallies: [Tally::default(); 2],
                 trouble_since_us: None,
@@ -301,7 +314,7 @@ impl Player {
         guarded.trouble_since_us = event.trouble_since_us;
         match self.answers.get(event.slot as usize) {
             Some(Answer::Admitted(token)) => {
-                let outcome = if guarded.limits.is_slow(call) { Outcome::Slow } else { call.outcome };
+                let outcome = guarded.limits.judged(call.outcome, call.duration_us());
                 guarded.breaker.record(*token, outcome);
                 self.follow();
             }
@@ -326,7 +339,8 @@ impl Player {
                 *answer = Answer::Judged;
                 let since_us = guarded.trouble_since_us.unwrap_or(hanging.start_us);
                 guarded.trouble_since_us = Some(since_us.min(hanging.start_us));
-                guarded.breaker.record(token, Outcome::Failure);
+                let limits = guarded.limits;
+                guarded.breaker.record(token, limits.judged(Outcome::Failure, limits.hung_after_us));
                 self.follow();
             }
         }

@@ -218,3 +218,35 @@ proptest! {
         prop_assert_eq!(bins, tally.calls);
     }
 }
+
+/// Calls one after another, in turns of these outcomes and lengths.
+fn in_turn(kinds: &[(Outcome, i64)]) -> Vec<Call> {
+    let kinds = kinds.iter().cycle().take(200);
+    (0..).zip(kinds).map(|(number, (outcome, took_ms))| call(number * 5_000, *took_ms, *outcome)).collect()
+}
+
+#[test]
+fn a_percentile_has_the_limit_of_the_slow_calls_that_it_judges() {
+    let calls = in_turn(&[(Outcome::Success, 20), (Outcome::Success, 700)]);
+    let window = "[window]\nkind = 'calls'\nsize = 20\nmin_calls = 20\n";
+    let percentile = played(&format!("{window}p95 = '500ms'"), &calls);
+    let rate = played(&format!("slow_after = '500ms'\n{window}slow_rate = '5.0001%'"), &calls);
+    assert_eq!(percentile.trips[0].cause, Cause::SlowThresholdReached);
+    assert_eq!(percentile.tally, rate.tally);
+}
+
+#[test]
+fn a_slow_failure_counts_in_both_rates() {
+    // Two in five time out, two are slow: neither rate is a half unless the timeouts are slow, too.
+    let (slow, timeout, fine) =
+        ((Outcome::Success, 1_200), (Outcome::Failure, 2_000), (Outcome::Success, 20));
+    let calls = in_turn(&[slow, timeout, fine, timeout, slow]);
+    let toml = "slow_after = '1s'\n[window]\nkind = 'calls'\nsize = 20\nslow_rate = '50%'";
+    assert_eq!(played(toml, &calls).trips[0].cause, Cause::SlowThresholdReached);
+    let hung = format!("hung_after = '1500ms'\n{toml}");
+    assert_eq!(played(&hung, &calls).trips[0].cause, Cause::SlowThresholdReached);
+    // A caller that gives up on a slow call says as much.
+    let calls = in_turn(&[(Outcome::Cancelled, 1_200)]);
+    assert_eq!(played(toml, &calls).trips[0].cause, Cause::SlowThresholdReached);
+    assert_eq!(played(toml, &in_turn(&[(Outcome::Cancelled, 900)])).tally.trips, 0);
+}

@@ -1,6 +1,6 @@
 //! The best trade-offs, with the configurations to paste, and whether they are worth it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
 use nanobreaker::PartialSettings;
@@ -220,16 +220,19 @@ fn pasted(
 /// Of each breaker: what it comes to, and its settings where they are worth it.
 fn catalogue_text(tuned: &Tuned<'_>, mark: &str) -> Result<String, Failure> {
     let mut text = format!("\n{mark} By breaker; those that are not named have the defaults:\n");
+    let named = named(tuned);
     for of_key in &tuned.of_keys {
         let judged = &of_key.verdict.judged;
+        let is_left_out = of_key.worth_it().is_some() && !named.contains_key(of_key.key.as_str());
         let _ = writeln!(
             text,
-            "{mark} {}: {}saves {} of {}, loses {}",
+            "{mark} {}: {}saves {} of {}, loses {}{}",
             shown_key(&of_key.key),
             if of_key.worth_it().is_some() { "" } else { "not worth it: " },
             count(judged.saved),
             count(judged.bad()),
             count(judged.lost),
+            if is_left_out { "; a catalogue can't name it apart" } else { "" },
         );
     }
     let Some(library) = tuned.library else {
@@ -252,17 +255,26 @@ struct Catalogue<'a> {
 }
 
 fn catalogue(tuned: &Tuned<'_>) -> Result<String, Failure> {
-    let mut breakers = BTreeMap::new();
-    for of_key in &tuned.of_keys {
-        if let Some(settings) = of_key.worth_it() {
-            breakers.insert(of_key.key.as_str(), settings);
-        }
-    }
     let catalogue = Catalogue {
         defaults: tuned.recommended().map_or_else(PartialSettings::default, |choice| choice.settings),
-        breakers,
+        breakers: named(tuned),
     };
     toml::to_string(&catalogue).map_err(|error| Failure::Arguments(error.to_string()))
+}
+
+/// The breakers that a catalogue can name: it has no blank names, and tells none apart by upper and lower case.
+fn named<'a>(tuned: &'a Tuned<'_>) -> BTreeMap<&'a str, &'a PartialSettings> {
+    let mut seen = HashSet::new();
+    let mut named = BTreeMap::new();
+    for of_key in &tuned.of_keys {
+        let key = of_key.key.as_str();
+        if let Some(settings) = of_key.worth_it().filter(|_| !key.trim().is_empty())
+            && seen.insert(key.to_lowercase())
+        {
+            named.insert(key, settings);
+        }
+    }
+    named
 }
 
 fn open_for(settings: &PartialSettings) -> String {

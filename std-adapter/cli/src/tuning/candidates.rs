@@ -67,7 +67,6 @@ fn readable(duration: Duration) -> Duration {
 /// Every window with every opening, on top of what `base` says. Simple ones come first. `normal` is the share
 /// of calls that fail outside of the log's outages.
 pub(crate) fn candidates(base: &PartialSettings, openings: &[Opening], normal: f64) -> Vec<PartialSettings> {
-    let PartialWindow { slow_rate, p50, p90, p95, p99, p999, .. } = base.window;
     let mut candidates = Vec::new();
     for window in windows(normal) {
         for opening in openings {
@@ -76,7 +75,7 @@ pub(crate) fn candidates(base: &PartialSettings, openings: &[Opening], normal: f
                 // Without one of its own it would back off as the default does.
                 max_open: base.max_open.or(opening.max_open).or(Some(opening.open_for)),
                 ramp: base.ramp.or(opening.ramp),
-                window: PartialWindow { slow_rate, p50, p90, p95, p99, p999, ..window },
+                window: beside_slow_calls(window, &base.window),
                 ..*base
             };
             // The base may say what some of them can't fulfil, such as a cap of the open time.
@@ -86,6 +85,18 @@ pub(crate) fn candidates(base: &PartialSettings, openings: &[Opening], normal: f
         }
     }
     candidates
+}
+
+/// A window with what `base` says of slow calls; where it is no rate itself, with what their rate is over.
+fn beside_slow_calls(window: PartialWindow, base: &PartialWindow) -> PartialWindow {
+    let PartialWindow { slow_rate, p50, p90, p95, p99, p999, size, span, buckets, min_calls, .. } = *base;
+    let judges = slow_rate.is_some() || [p50, p90, p95, p99, p999].iter().any(Option::is_some);
+    let is_rate = matches!(window.kind, Some(WindowKind::Calls | WindowKind::Time));
+    let window = match judges && !is_rate {
+        true => PartialWindow { size, span, buckets, min_calls, ..window },
+        false => window,
+    };
+    PartialWindow { slow_rate, p50, p90, p95, p99, p999, ..window }
 }
 
 /// All windows that are tried, from the simplest kind on: a kind more is a part more here.
@@ -189,5 +200,20 @@ mod tests {
         let base: PartialSettings = toml::from_str("max_open = '10s'").unwrap();
         let candidates = candidates(&base, &asked(&[5, 20].map(Duration::from_secs)), 0.01);
         assert!(candidates.iter().all(|one| one.open_for == Some(Duration::from_secs(5))));
+    }
+
+    #[test]
+    fn a_rule_for_slow_calls_stands_beside_every_kind_of_window() {
+        let openings = openings(None);
+        let kinds = |toml: &str| {
+            let base: PartialSettings = toml::from_str(toml).unwrap();
+            let tried = candidates(&base, &openings, 0.0);
+            WindowKind::ALL.map(|kind| tried.iter().filter(|one| one.window.kind == Some(kind)).count())
+        };
+        let plain = kinds("");
+        assert!(plain.iter().all(|count| *count > 0));
+        assert_eq!(kinds("[window]\nkind = 'calls'\nsize = 50"), plain);
+        assert_eq!(kinds("slow_after = '1s'\n[window]\nkind = 'calls'\nsize = 50\nslow_rate = '50%'"), plain);
+        assert_eq!(kinds("[window]\nkind = 'time'\nspan = '10s'\np95 = '500ms'"), plain);
     }
 }

@@ -112,6 +112,88 @@ fn what_is_asked_can_be_answered() {
     }
 }
 
+/// Lines of nginx's combined format with `$request_time` behind, each with that time apart.
+fn nginx_lines() -> Vec<(String, String)> {
+    let text = fs::read_to_string(data("nginx-request-time.log")).unwrap();
+    let apart = |line: &str| line.rsplit_once(' ').map(|(line, time)| (line.to_owned(), time.to_owned()));
+    text.lines().filter_map(apart).collect()
+}
+
+#[test]
+fn known_variables_may_stand_in_any_order() {
+    type Put = fn(&str, &str) -> String;
+    let orders: [(Put, &str); 6] = [
+        (|line, time| line.replacen("] ", &format!("] {time} "), 1), "word 1 after the time"),
+        (|line, time| line.replacen("] ", &format!("] 7 {time} - "), 1), "word 2 after the time"),
+        (
+            |line, time| line.replacen("\" 200 ", &format!("\" 200 {time} "), 1),
+            "word 2 after the request line",
+        ),
+        (|line, time| format!("{time} {line}"), "word 1 of the line"),
+        (|line, time| format!("\"www.example.com\" {line} {time}"), "the last word"),
+        (
+            |line, time| format!("\"9.999, 71ms\" {line} \"1.000\" {time} \"0.5\""),
+            "the second word after the agent",
+        ),
+    ];
+    let folder = Folder::new();
+    for (put, place) in orders {
+        let lines =
+            nginx_lines().into_iter().filter(|(line, _)| !place.contains('2') || line.contains("\" 200 "));
+        let mut times: Vec<f64> = Vec::new();
+        let mut log = String::new();
+        for (line, time) in lines {
+            log += &(put(&line, &time) + "\n");
+            times.push(time.parse::<f64>().unwrap() * 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        let path = folder.write("calls.log", log);
+        let output = replay(&folder, &[path.to_str().unwrap()]);
+        assert!(output.status.success(), "{place}: {}", String::from_utf8_lossy(&output.stderr));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let read = &report["read"];
+        assert_eq!(read["duration_from"], format!("$request_time, {place}"));
+        assert_eq!(read["times_are"], "end", "{place}");
+        assert_eq!(read["median_ms"], times[times.len().div_ceil(2) - 1], "{place}");
+    }
+}
+
+#[test]
+fn a_question_counts_words_as_its_answer_does() {
+    let folder = Folder::new();
+    let line = r#"www [01/Mar/2026:12:00:06 +0000] curl/8 "GET /a b" 0.100 200"#;
+    let path = folder.write("own.log", format!("{line}\n").repeat(3));
+    let path = path.to_str().unwrap();
+    let error = String::from_utf8(replay(&folder, &["--format", "combined", path]).stderr).unwrap();
+    assert!(error.contains("   4  \"GET /a b\"\n   5  0.100"), "{error}");
+    let options = ["--time-word", "2", "--duration-word", "5", "--status-word", "6", path];
+    let output = replay(&folder, &options);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["read"]["median_ms"], 100.0, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn fields_in_quotes_tell_names_and_units_as_well_as_others() {
+    let folder = Folder::new();
+    let line = |second: u32| format!("2026-03-01T12:00:{second:02}Z,200,\"Mozilla/5.0 (X11, Linux)\",71\n");
+    let csv: String =
+        std::iter::once("ts,status,agent,latency_us\n".to_owned()).chain((0..9).map(line)).collect();
+    let csv = folder.write("calls.csv", csv);
+    // Caddy can be told to write durations as text.
+    let line = |second: u32| {
+        let request = r#"{"method": "GET", "uri": "/"}"#;
+        format!("{{\"ts\": {second}.5, \"duration\": \"71us\", \"status\": 200, \"request\": {request}}}\n")
+    };
+    let caddy = folder.write("caddy.jsonl", (0..9).map(line).collect::<String>());
+    for (path, from, unit) in [(csv, "latency_us", "us"), (caddy, "duration", "text")] {
+        let report: Value =
+            serde_json::from_slice(&replay(&folder, &[path.to_str().unwrap()]).stdout).unwrap();
+        assert_eq!(report["read"]["duration_from"], from, "{report}");
+        assert_eq!(report["read"]["duration_unit"], unit, "{report}");
+        assert_eq!(report["read"]["median_ms"], 0.071, "{report}");
+    }
+}
+
 #[test]
 fn data_that_breaks_off_loses_its_last_line_and_not_the_run() {
     let folder = Folder::new();
@@ -137,4 +219,19 @@ fn data_that_breaks_off_loses_its_last_line_and_not_the_run() {
     assert_eq!(report["read"]["logs"][0]["lines"], 15);
     let warnings = report["warnings"].to_string();
     assert!(warnings.contains("breaks off") && !warnings.contains("last line"), "{warnings}");
+}
+
+#[test]
+fn a_quote_that_a_client_sends_and_nobody_escapes_changes_no_status() {
+    let folder = Folder::new();
+    let text = fs::read_to_string(data("envoy-default.log")).unwrap();
+    // As the request `GET /"503` is written.
+    let hostile = text.replace("\"GET /pay HTTP/1.1\" 200", "\"GET /\"503 HTTP/1.1\" 200");
+    assert_ne!(text, hostile);
+    let path = folder.write("hostile.log", hostile);
+    let report: Value = serde_json::from_slice(&replay(&folder, &[path.to_str().unwrap()]).stdout).unwrap();
+    let plain = replay(&folder, &[&data("envoy-default.log")]);
+    let plain: Value = serde_json::from_slice(&plain.stdout).unwrap();
+    assert_eq!(report["totals"], plain["totals"]);
+    assert_eq!(report["read"]["format"], plain["read"]["format"]);
 }

@@ -120,6 +120,25 @@ fn whatever_is_printed_replays_as_it_stands() {
 }
 
 #[test]
+fn breakers_that_a_catalogue_can_not_name_apart_do_not_spoil_it() {
+    let folder = Folder::new();
+    let outage = |key: &str| -> String {
+        let line = |second: u32| {
+            let status = if (20..40).contains(&second) { 503 } else { 200 };
+            format!("{{\"ts\":{second},\"status\":{status},\"duration_ms\":5,\"key\":\"{key}\"}}\n")
+        };
+        (0..60).flat_map(|second| [line(second), line(second)]).collect()
+    };
+    folder.write("calls.jsonl", ["", "/Pay", "/pay", "a\\\"]\\n"].map(outage).concat());
+    let run = ["tune", "--per-key", "--sort", "1000", "calls.jsonl"];
+    let text = folder.printed(&run);
+    assert_eq!(text.matches("a catalogue can't name it apart").count(), 2, "{text}");
+    folder.write("tuned.toml", text);
+    let replayed = folder.json(&["replay", "-c", "tuned.toml", "--json", "calls.jsonl"]);
+    assert_eq!(replayed["breakers"], 4, "{replayed}");
+}
+
+#[test]
 fn the_closest_settings_of_other_libraries_are_printed() {
     let folder = Folder::new();
     folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
@@ -139,14 +158,23 @@ fn the_closest_settings_of_other_libraries_are_printed() {
 }
 
 #[test]
-fn standard_input_is_kept_to_be_read_twice() {
+fn what_can_be_read_only_once_is_kept_to_be_read_twice_and_called_by_its_name() {
     let folder = Folder::new();
     let path = folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
-    let output = Command::new(env!("CARGO_BIN_EXE_nanobreaker"))
-        .args(["tune", "--json", "-"])
-        .stdin(std::process::Stdio::from(fs::File::open(path).unwrap()))
-        .output()
-        .unwrap();
+    for json in [true, false] {
+        let output = Command::new(env!("CARGO_BIN_EXE_nanobreaker"))
+            .args(["tune", "-"])
+            .args(json.then_some("--json"))
+            .stdin(std::process::Stdio::from(fs::File::open(&path).unwrap()))
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(if json { r#""path": "-""# } else { "# -: JSON lines" }), "{text}");
+        assert!(!text.contains("tmp"), "{text}");
+        assert!(text.contains(if json { "\"worth_it\"" } else { "worth it" }), "{text}");
+    }
+    let pipe = ["-c", "\"$0\" tune --json <(cat calls.jsonl)", env!("CARGO_BIN_EXE_nanobreaker")];
+    let output = Command::new("bash").current_dir(folder.path()).args(pipe).output().unwrap();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["verdict"], "worth_it");
+    assert_eq!(report["verdict"], "worth_it", "{}", String::from_utf8_lossy(&output.stderr));
 }

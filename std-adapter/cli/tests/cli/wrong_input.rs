@@ -130,6 +130,17 @@ fn arguments_that_make_no_sense_are_refused() {
         let error = folder.refused(2, &[&command[..], wrong].concat());
         assert!(error.contains(expected), "{wrong:?}: {error}");
     }
+    let never = &["--from", "2026-03-01T12:00:00Z", "--to", "2026-03-01T12:00:00Z", "calls.jsonl"][..];
+    for (wrong, expected) in [
+        (&["calls.jsonl", "calls.jsonl"][..], "calls.jsonl is named twice"),
+        (&["-", "-"], "- is named twice"),
+        (never, "--from must be before --to"),
+    ] {
+        for command in [&["replay", "-c", "breaker.toml"][..], &["tune"]] {
+            let error = folder.refused(1, &[command, wrong].concat());
+            assert!(error.contains(expected), "{wrong:?}: {error}");
+        }
+    }
     let duration = ["replay", "-c", "breaker.toml", "calls.jsonl", "--duration-field", "took"];
     let error = folder.refused(1, &duration);
     assert!(error.contains("add --duration-unit"), "{error}");
@@ -177,6 +188,8 @@ fn a_configuration_that_says_nothing_or_hides_too_much_is_refused() {
         ("twice.json", r#"{"breakers": {"a": {}, "a": {}}}"#.to_owned(), "a is set twice"),
         ("twice.yaml", "latch: true\nlatch: false\n".to_owned(), "\"latch\""),
         ("twice.yaml", "breakers:\n  a: {}\n  a: {}\n".to_owned(), "\"a\""),
+        ("twice.yaml", "breakers:\n  1: {}\n  \"1\": {}\n".to_owned(), "line 3: \"1\" is set twice"),
+        ("path.yaml", "latch: true\nwindow.kind: cusum\n".to_owned(), "\"window.kind\" is no key"),
         ("twice.toml", "[breakers.a]\n[breakers.a]\n".to_owned(), "duplicate key"),
         ("large.toml", "# large\n".repeat(200_000), "larger than"),
     ];

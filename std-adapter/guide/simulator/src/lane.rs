@@ -136,8 +136,7 @@ impl Lane {
         self.play_until(call.start_us);
         self.set_time(call.start_us);
         self.number += 1;
-        let slow_after_us = micros(self.settings.slow_after_ms);
-        let slow = !call.fails && call.duration_us > slow_after_us;
+        let slow = call.duration_us > micros(self.settings.slow_after_ms);
         let bad = call.fails || slow;
         let admitted = self.breaker.allow_token();
         // Asking may itself be what makes it half-open: the phase changes before the call is counted.
@@ -199,7 +198,8 @@ impl Lane {
         self.due.push(Reverse(end));
         if hangs {
             let at_us = call.start_us + hung_after_us;
-            self.due.push(Reverse(Due { at_us, step: Step::Hangs, token, ..end }));
+            let slow = hung_after_us > micros(self.settings.slow_after_ms);
+            self.due.push(Reverse(Due { at_us, step: Step::Hangs, token, slow, ..end }));
         }
         self.under_way += 1;
         self.tally.most_under_way = self.tally.most_under_way.max(self.under_way);
@@ -215,10 +215,11 @@ impl Lane {
             if due.step == Step::Ends {
                 self.under_way -= 1;
             }
-            let outcome = match (due.step, due.fails, due.slow) {
-                (Step::Hangs, ..) | (_, true, _) => Outcome::Failure,
-                (_, _, true) => Outcome::Slow,
-                _ => Outcome::Success,
+            let outcome = match (due.fails || due.step == Step::Hangs, due.slow) {
+                (true, true) => Outcome::SlowFailure,
+                (true, false) => Outcome::Failure,
+                (false, true) => Outcome::Slow,
+                (false, false) => Outcome::Success,
             };
             if let Some(token) = due.token {
                 let _ = self.breaker.record(Token::from_bits(token), outcome);

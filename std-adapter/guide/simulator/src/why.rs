@@ -48,6 +48,7 @@ impl Recent {
         let judged_apart = settings.slow_window.is_some();
         let is_bad = |outcome: Outcome| match outcome {
             Outcome::Slow => by_slow || !judged_apart,
+            Outcome::SlowFailure => true,
             Outcome::Failure => !by_slow,
             _ => false,
         };

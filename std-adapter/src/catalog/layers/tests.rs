@@ -318,7 +318,7 @@ fn names_are_there_and_are_told_apart_by_more_than_their_case() {
 fn what_is_no_file_of_settings_is_refused_by_its_bounds() {
     let refused = |format, text: &str| Layers::new().text(format, text).load().unwrap_err().to_string();
     let bomb = "defaults: &a {max_probes: 1}\nprofiles: {x: *a}\n";
-    assert!(refused(Format::Yaml, bomb).contains("line 1: \"&a\" is an anchor or an alias"));
+    assert!(refused(Format::Yaml, bomb).contains("line 1: an anchor or an alias"));
     let deep = format!("{{\"defaults\": {}1{}}}", "[".repeat(100), "]".repeat(100));
     assert!(refused(Format::Json, &deep).contains("deeper than 16 levels"));
     let folder = tempfile::tempdir().unwrap();

@@ -1,13 +1,13 @@
 //! The combined (or common) log format of nginx, Apache, Tomcat and Traefik, with a duration in it.
 //!
 //! `host ident user [time] "request" status bytes "referer" "agent" … duration …`. A client chooses the
-//! user, the request line and whatever is quoted behind it. So the request is found by the first quote
-//! (servers escape those in a user's name), and words are counted from there.
+//! user, the request line and whatever is quoted. So the request is found by the first quote behind a bracket
+//! (servers escape quotes in what a client sends), and words are counted from there.
 
 use memchr::memrchr;
 
 use crate::reading::dates::Dates;
-use crate::reading::layouts::words::{Places, Words, closing_quote, request};
+use crate::reading::layouts::words::{Places, Words, closing_quote, quote, request};
 use crate::reading::malformed::Malformed;
 use crate::reading::record::Record;
 use crate::reading::rules::Ending;
@@ -20,6 +20,8 @@ pub(crate) enum Place {
     After(usize),
     /// So many words from the line's start on, before the time.
     Before(usize),
+    /// The one with this index of so many between the time and the request line.
+    Between { at: usize, of: usize },
     /// In a word such as `rt=0.123`.
     Named(String),
 }
@@ -39,6 +41,8 @@ pub(crate) struct Parts<'a, 'p> {
     pub(crate) before: &'a str,
     pub(crate) time: &'a str,
     pub(crate) time_column: usize,
+    /// Between the time and the request line, where nothing is quoted.
+    pub(crate) between: &'a str,
     pub(crate) request: &'a str,
     pub(crate) after: Words<'a, 'p>,
 }
@@ -48,20 +52,30 @@ impl<'a, 'p> Parts<'a, 'p> {
     pub(crate) fn of(line: &'a str, places: &'p mut Places) -> Result<Self, Malformed> {
         let bytes = line.as_bytes();
         let no_request = || Malformed::field("request", "no quoted request line").at(line.len());
-        let quote = closing_quote(bytes, 0).ok_or_else(no_request)?;
-        let head = line.get(..quote).unwrap_or_default().trim_end();
         let no_time = || Malformed::field("time", "no time in brackets before the request").at(1);
-        let head = head.strip_suffix(']').ok_or_else(no_time)?;
-        let open = memrchr(b'[', head.as_bytes()).ok_or_else(no_time)?;
-        let end = closing_quote(bytes, quote + 1).ok_or_else(|| {
+        let mut from = 0;
+        let (opening, close) = loop {
+            let opening = quote(bytes, from).ok_or_else(|| match from {
+                0 => no_request(),
+                _ => no_time(),
+            })?;
+            match memrchr(b']', bytes.get(from..opening).unwrap_or_default()) {
+                Some(at) => break (opening, from + at),
+                // Quoted words before the time: a host, X-Forwarded-For.
+                None => from = closing_quote(bytes, opening + 1).ok_or_else(no_time)? + 1,
+            }
+        };
+        let open = from + memrchr(b'[', bytes.get(from..close).unwrap_or_default()).ok_or_else(no_time)?;
+        let end = closing_quote(bytes, opening + 1).ok_or_else(|| {
             let problem = "a quote or bracket that does not close";
-            Malformed::column(quote + 1, problem)
+            Malformed::column(opening + 1, problem)
         })?;
         Ok(Self {
             before: line.get(..open).unwrap_or_default(),
-            time: head.get(open + 1..).unwrap_or_default(),
+            time: line.get(open + 1..close).unwrap_or_default(),
             time_column: open + 1,
-            request: line.get(quote + 1..end).unwrap_or_default(),
+            between: line.get(close + 1..opening).unwrap_or_default(),
+            request: line.get(opening + 1..end).unwrap_or_default(),
             after: places.split_from(line, end + 1)?,
         })
     }
@@ -110,6 +124,12 @@ impl Combined {
             Place::Before(index) => {
                 let word = parts.before.split_ascii_whitespace().nth(*index);
                 let value = word.ok_or_else(|| missing("duration"))?;
+                Value::text(value).duration("duration", self.scale)
+            }
+            Place::Between { at, of } => {
+                let words = || parts.between.split_ascii_whitespace();
+                let value = words().nth(*at).filter(|_| words().count() == *of);
+                let value = value.ok_or_else(|| missing("duration"))?;
                 Value::text(value).duration("duration", self.scale)
             }
             Place::After(index) => {

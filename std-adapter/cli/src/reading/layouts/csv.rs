@@ -26,11 +26,8 @@ pub(crate) struct Csv {
 pub(crate) fn names(header: &str) -> (Vec<String>, u8) {
     let count = |delimiter: &u8| header.bytes().filter(|byte| byte == delimiter).count();
     let delimiter = b"\t;,".iter().copied().max_by_key(count).unwrap_or(b',');
-    let mut splitter = Splitter::default();
-    let names = match splitter.split(header, delimiter) {
-        Ok(fields) => fields.map(|name| name.trim().to_owned()).collect(),
-        Err(_) => Vec::new(),
-    };
+    let mut names = Splitter::default().fields(header, delimiter);
+    names.iter_mut().for_each(|name| *name = name.trim().to_owned());
     (names, delimiter)
 }
 
@@ -110,6 +107,11 @@ pub(crate) struct Splitter {
 }
 
 impl Splitter {
+    /// The fields of a line, without their quotes; none where it can't be split.
+    pub(crate) fn fields(&mut self, line: &str, delimiter: u8) -> Vec<String> {
+        self.split(line, delimiter).map_or_else(|_| Vec::new(), |fields| fields.map(Into::into).collect())
+    }
+
     fn split(&mut self, line: &str, delimiter: u8) -> Result<impl Iterator<Item = &str>, Malformed> {
         let made = self.reader.take().filter(|(known, _)| *known == delimiter);
         let (_, reader) = self.reader.insert(made.unwrap_or_else(|| {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr2;
 
 use crate::reading::dates::Dates;
-use crate::reading::layouts::words::closing_quote;
+use crate::reading::layouts::words::quote;
 use crate::reading::malformed::Malformed;
 use crate::reading::named::{Columns, Found};
 use crate::reading::record::Record;
@@ -43,7 +43,7 @@ pub(crate) fn pairs(line: &str) -> impl Iterator<Item = Result<(&str, Cow<'_, st
         }
         let start = name_end + 1;
         if bytes.get(start) == Some(&b'"') {
-            let Some(close) = closing_quote(bytes, start + 1) else {
+            let Some(close) = quote(bytes, start + 1) else {
                 at = bytes.len();
                 let problem = "a quote that does not close";
                 return Some(Err(Malformed::column(start + 1, problem)));

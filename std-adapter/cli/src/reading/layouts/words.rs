@@ -94,8 +94,20 @@ fn next(line: &[u8], from: usize) -> Result<Option<Span>, Malformed> {
     Ok(Some(Span { start, end, kind }))
 }
 
-/// Where the quote closes that was opened before `from`. One after a backslash does not close.
+/// Where the quote closes that was opened before `from`. One in the middle of a word does not close: not every
+/// server escapes the quotes that a client sends, and what follows would be taken for the next field.
 pub(crate) fn closing_quote(line: &[u8], mut from: usize) -> Option<usize> {
+    loop {
+        let at = quote(line, from)?;
+        if matches!(line.get(at + 1), None | Some(b' ' | b'\t' | b',')) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+}
+
+/// Where the next quote is that no backslash stands before.
+pub(crate) fn quote(line: &[u8], mut from: usize) -> Option<usize> {
     loop {
         let at = from + memchr2(b'"', b'\\', line.get(from..)?)?;
         if line.get(at) == Some(&b'"') {
@@ -117,7 +129,7 @@ fn bare(line: &[u8], start: usize) -> usize {
             b' ' | b'\t' => break,
             b'"' if at > start && line.get(at - 1) == Some(&b'=') => {
                 // One that does not close is no quote: its line would be searched again and again.
-                match closing_quote(line, at + 1) {
+                match quote(line, at + 1) {
                     Some(close) => at = close,
                     None => return first_space(line, at),
                 }
@@ -228,6 +240,12 @@ mod tests {
             split(line),
             ["10.0.0.1:80, 10.0.0.2:80", "310, 320", "0.010, 0.200 : 0.300", "502, 200", "id"]
         );
+    }
+
+    #[test]
+    fn a_quote_within_a_word_closes_nothing() {
+        let line = r#""GET /"500 HTTP/1.1" 200 "a"b" "c", "" "#;
+        assert_eq!(split(line), [r#"GET /"500 HTTP/1.1"#, "200", r#"a"b"#, "c", ",", ""]);
     }
 
     #[test]

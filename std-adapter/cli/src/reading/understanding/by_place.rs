@@ -10,7 +10,7 @@ use crate::reading::layouts::words::{Kind, Places, Word};
 use crate::reading::length;
 use crate::reading::record::TimeIs;
 use crate::reading::understanding::combined::is_nginx_time;
-use crate::reading::understanding::question::Question;
+use crate::reading::understanding::question::{Question, words_of};
 use crate::reading::understanding::{Draft, Head, Reading, Side};
 use crate::reading::value::{Scale, Unit};
 
@@ -118,12 +118,9 @@ fn of_words(head: &Head<'_>, reading: &Reading) -> Result<Draft, ReadError> {
     let mut places = Places::default();
     let question = |matter: String| {
         let (number, line) = head.lines.first().map_or((1, ""), |(n, line)| (*n, &**line));
-        let mut places = Places::default();
-        let words =
-            places.split(line).map(|words| words.iter().map(|word| word.text.to_owned()).collect::<Vec<_>>());
         let question = Question {
             matter,
-            words: words.unwrap_or_default(),
+            words: words_of(line),
             candidates: Vec::new(),
             advice: "choose with --time-word N --duration-word N --status-word N, counted from 1 or \
                      with a minus from the end"

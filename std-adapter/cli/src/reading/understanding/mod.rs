@@ -25,7 +25,7 @@ use crate::reading::rules::Rules;
 use crate::reading::value::{Scale, Unit};
 pub(crate) use format::Format;
 pub(crate) use plan::{Plan, Understood};
-use question::Question;
+use question::{Question, words_of};
 
 /// What the arguments say about the logs.
 #[derive(Clone, Debug)]
@@ -77,11 +77,6 @@ impl<'h> Head<'h> {
         Self { path, lines }
     }
 
-    fn line(&self, number: u64) -> Option<&str> {
-        let found = self.lines.iter().find(|(known, _)| *known == number);
-        found.map(|(_, line)| &**line)
-    }
-
     /// The lines, out of what stands around them.
     fn open(self) -> (Self, Vec<Envelope>) {
         let mut lines = self.lines;
@@ -113,10 +108,9 @@ impl<'h> Head<'h> {
     /// The layout is none that is known.
     fn unknown(&self, matter: &str) -> ReadError {
         let line = self.lines.first().map_or("", |(_, line)| line);
-        let words = line.split_ascii_whitespace().map(str::to_owned).collect();
         let question = Question {
             matter: matter.to_owned(),
-            words,
+            words: words_of(line),
             candidates: Vec::new(),
             advice: "choose a format with --format; or say where things stand with --time-word N \
                      --duration-word N --status-word N, or with --log-format and the server's own \

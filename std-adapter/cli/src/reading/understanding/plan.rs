@@ -89,7 +89,7 @@ impl Plan {
         }
         let fields = head.lines.iter().find_map(|(_, line)| Fields::of(line));
         let understood = Understood {
-            format: named(&draft.format, &envelopes, is_grpc),
+            format: named(&draft, &envelopes, is_grpc),
             times_are: time_is.name(),
             duration_from: within(draft.duration_from, &envelopes),
             duration_unit: draft.scale.name(),
@@ -158,10 +158,18 @@ fn within(from: String, envelopes: &[Envelope]) -> String {
     if envelopes.contains(&Envelope::Docker) { from + " of `log`" } else { from }
 }
 
-fn named(format: &str, envelopes: &[Envelope], is_grpc: bool) -> String {
-    let mut name = format.to_owned();
+fn named(draft: &Draft, envelopes: &[Envelope], is_grpc: bool) -> String {
+    let mut name = draft.format.clone();
     if is_grpc {
         name.push_str(", gRPC statuses");
+    }
+    let mut envelopes = envelopes;
+    // HAProxy has no files of its own: syslog belongs to its format.
+    if let (Layout::Haproxy, [outer @ .., Envelope::Syslog3164 | Envelope::Syslog5424]) =
+        (&draft.layout, envelopes)
+    {
+        name.push_str(", behind syslog");
+        envelopes = outer;
     }
     for envelope in envelopes.iter().rev() {
         name.push_str(" in ");

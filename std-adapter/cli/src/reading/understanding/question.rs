@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use crate::reading::layouts::words::{Kind, Places, Word};
+
 /// The words of a line, each with a mark where it comes into question.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Question {
@@ -22,6 +24,24 @@ pub(crate) struct Question {
 const LONGEST_WORD: usize = 60;
 /// So many words are shown.
 const MOST_WORDS: usize = 60;
+
+/// A word as it stands in the line.
+pub(crate) fn shown_word(word: &Word<'_>) -> String {
+    match word.kind {
+        Kind::Bare => word.text.to_owned(),
+        Kind::Quoted => format!("\"{}\"", word.text),
+        Kind::Bracketed => format!("[{}]", word.text),
+    }
+}
+
+/// A line's words, counted as --time-word and the like count them.
+pub(crate) fn words_of(line: &str) -> Vec<String> {
+    let mut places = Places::default();
+    match places.split(line) {
+        Ok(words) => words.iter().map(|word| shown_word(&word)).collect(),
+        Err(_) => line.split_ascii_whitespace().map(str::to_owned).collect(),
+    }
+}
 
 impl Question {
     pub(crate) fn text(&self) -> String {

@@ -1,7 +1,6 @@
 //! The word that an argument says to be the duration.
 
 use crate::reading::error::ReadError;
-use crate::reading::layouts::combined::Place;
 use crate::reading::length;
 use crate::reading::record::TimeIs;
 use crate::reading::understanding::{Head, Reading, Side, order};
@@ -19,8 +18,8 @@ pub(super) fn chosen(
     number: i32,
     reading: &Reading,
 ) -> Result<Finding, ReadError> {
-    let (before, after) = shown_words(head, rows);
-    let total = before.len() + after;
+    let words = rows.first().map(shown_words).unwrap_or_default();
+    let total = words.len();
     let index = if number > 0 {
         (number.unsigned_abs() as usize).checked_sub(1)
     } else {
@@ -30,27 +29,18 @@ pub(super) fn chosen(
         let matter = format!("--duration-word {number}: the lines have {total} words");
         ask(head, rows, &matter, |_| false, "choose one of these")
     };
-    let index = index.filter(|index| *index < total).ok_or_else(no_word)?;
-    let Some(at) = index.checked_sub(before.len()) else {
-        // The time and the request line are the last of those before.
-        let is_field = index + 2 < before.len();
-        let place = Place::Before(index);
-        let unit = reading.duration_unit.filter(|_| is_field).ok_or_else(no_unit(head, rows))?;
-        return Ok(Finding {
-            place,
-            scale: Scale::In(unit),
-            side: Side::Likely(TimeIs::End),
-            format: "combined with a duration before it".into(),
-            name: "",
-        });
+    let (place, _) = index.and_then(|index| words.get(index)).ok_or_else(no_word)?;
+    let Some(place) = place.clone() else {
+        let matter = format!("--duration-word {number} is the time or the request");
+        return Err(ask(head, rows, &matter, |_| false, "choose another one"));
     };
-    let column = Column { at, words: rows.iter().filter_map(|row| row.words.get(at)).collect() };
+    let column = Column::of(rows, place);
     let texts = || column.words.iter().map(|word| word.text);
     if let Some((name, _)) = texts().next().and_then(|text| text.split_once('=')) {
         return named(head, rows, &[name], reading);
     }
     let finding = |scale, side, format: &str, name| Finding {
-        place: Place::After(at),
+        place: column.place.clone(),
         scale,
         side,
         format: format.into(),

@@ -55,8 +55,8 @@ pub(super) fn understand(head: &Head<'_>, reading: &Reading) -> Result<Draft, Re
     };
     let place = match (&finding.place, finding.name) {
         (Place::Named(name), _) => format!("{name}="),
-        (place, "") => in_words(place, words_after),
-        (place, name) => format!("{name}, {}", in_words(place, words_after)),
+        (place, "") => in_words(place, &first.words),
+        (place, name) => format!("{name}, {}", in_words(place, &first.words)),
     };
     Ok(Draft {
         layout: Layout::Combined(Combined { duration: finding.place, scale: finding.scale, words_after }),

@@ -11,7 +11,7 @@ use crate::reading::value::{Scale, Unit};
 
 use super::Finding;
 use super::asking::{ADVICE, ask, several_words};
-use super::rows::{Column, Row, is_nginx_time, is_whole, value_named};
+use super::rows::{Column, FIRST, Row, is_nginx_time, is_whole, value_named};
 
 pub(super) fn known(columns: &[Column<'_>]) -> Option<Finding> {
     let of_kind = |column: &Column<'_>, kind: Kind| column.words.iter().all(|word| word.kind == kind);
@@ -24,7 +24,7 @@ pub(super) fn known(columns: &[Column<'_>]) -> Option<Finding> {
     }
     if b.all(is_nginx_time) && of_kind(c, Kind::Bracketed) {
         return Some(Finding {
-            place: Place::After(b.at),
+            place: b.place.clone(),
             scale: Scale::In(Unit::S),
             side: Side::Known(TimeIs::End),
             format: "ingress-nginx, default".into(),
@@ -35,7 +35,7 @@ pub(super) fn known(columns: &[Column<'_>]) -> Option<Finding> {
     match rest {
         [duration] if of_kind(b, Kind::Quoted) && of_kind(c, Kind::Quoted) && duration.all(is_millis) => {
             Some(Finding {
-                place: Place::After(duration.at),
+                place: duration.place.clone(),
                 scale: Scale::In(Unit::Ms),
                 side: Side::Known(TimeIs::Start),
                 format: "Traefik, common log format".into(),
@@ -85,7 +85,10 @@ pub(super) fn named(
             return Ok(finding(Scale::In(unit), Side::Likely(side), "combined with a named duration"));
         }
         None if are_of_nginx => {
-            let format = "nginx combined with $request_time, named";
+            let format = match is_upstream_first(rows, name) {
+                true => "nginx combined with $request_time, named, the upstream's first",
+                false => "nginx combined with $request_time, named",
+            };
             return Ok(finding(Scale::In(Unit::S), Side::Known(TimeIs::End), format));
         }
         None => {}
@@ -109,6 +112,13 @@ pub(super) fn named(
     }
 }
 
+/// Whether a named time of the upstream stands before the one of this name.
+fn is_upstream_first(rows: &[Row<'_>], name: &str) -> bool {
+    let names = rows.iter().take(1).flat_map(|row| &row.words).filter_map(|word| word.named());
+    let mut before = names.map(|(known, _)| known).take_while(|known| *known != name);
+    before.any(|known| ["uct", "uht", "urt"].contains(&known) || known.starts_with("upstream_"))
+}
+
 /// A word with its unit beside it.
 pub(super) fn with_unit(
     head: &Head<'_>,
@@ -120,7 +130,7 @@ pub(super) fn with_unit(
     match found.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(Finding {
-            place: Place::After(one.at),
+            place: one.place.clone(),
             scale: Scale::Written,
             side: Side::Likely(TimeIs::End),
             format: "combined with a duration".into(),
@@ -138,7 +148,10 @@ pub(super) fn of_nginx(
     columns: &[Column<'_>],
     reading: &Reading,
 ) -> Result<Option<Finding>, ReadError> {
-    let times: Vec<_> = columns.iter().filter(|column| column.all(is_nginx_time)).collect();
+    // Bytes are whole: where they usually stand, this is something else.
+    let instead_of_bytes = Column::of(rows, Place::After(FIRST - 1));
+    let times: Vec<_> =
+        [&instead_of_bytes].into_iter().chain(columns).filter(|column| column.all(is_nginx_time)).collect();
     let Some(last) = times.last() else {
         return Ok(None);
     };
@@ -149,16 +162,18 @@ pub(super) fn of_nginx(
     if times.iter().any(differs) {
         return Err(several_words(head, rows, &times, ""));
     }
-    let before = columns.iter().filter(|column| column.at < last.at);
+    let before = columns.iter().take_while(|column| column.place != last.place);
     let after_length = before.clone().any(|column| column.all(is_whole));
-    let after_client = before.clone().filter(|column| !column.are_bare()).count() > 2;
-    let format = match (after_length, after_client) {
-        (true, _) => "nginx combined with $request_time after $request_length",
-        (false, true) => "nginx combined with $request_time after quoted words",
-        (false, false) => "nginx combined with $request_time",
+    // The referrer and the agent are quoted, too.
+    let quoted: Vec<_> = before.filter(|column| !column.are_bare()).skip(2).collect();
+    let format = match quoted.as_slice() {
+        _ if after_length => "nginx combined with $request_time after $request_length",
+        [] => "nginx combined with $request_time",
+        [one] if one.are_addresses() => "nginx combined with $request_time after $http_x_forwarded_for",
+        _ => "nginx combined with $request_time after quoted words",
     };
     Ok(Some(Finding {
-        place: Place::After(last.at),
+        place: last.place.clone(),
         scale: Scale::In(reading.duration_unit.unwrap_or(Unit::S)),
         side: Side::Known(TimeIs::End),
         format: format.into(),
@@ -196,7 +211,7 @@ pub(super) fn by_order(
             };
             let (format, name) = apache(way.unit, side);
             Ok(Finding {
-                place: Place::After(numbers.get(way.field).map_or(0, |column| column.at)),
+                place: numbers.get(way.field).map_or(Place::After(0), |column| column.place.clone()),
                 scale: Scale::In(way.unit),
                 side,
                 format: format.into(),

@@ -30,7 +30,9 @@ pub(super) fn durations(
         return scaled(head, rows, name, ts, reading);
     }
     if let Some(known) = known {
-        let scale = reading.duration_unit.map_or(known.scale, Scale::In);
+        // Some layouts can be told to write text instead.
+        let usual = written(rows, known.duration).unwrap_or(known.scale);
+        let scale = reading.duration_unit.map_or(usual, Scale::In);
         let written = known.unit.map_or(scale, Scale::In);
         return Ok(Durations { scale: written, ..of(known.duration, scale, None) });
     }
@@ -83,9 +85,11 @@ pub(super) fn scaled(
 
 /// The unit, as far as a field's name or its values say it.
 pub(super) fn unit_of(rows: &Rows, name: &str) -> Option<Scale> {
-    if let Some(unit) = Unit::in_name(name) {
-        return Some(Scale::In(unit));
-    }
+    Unit::in_name(name).map(Scale::In).or_else(|| written(rows, name))
+}
+
+/// Whether the values say their units themselves.
+fn written(rows: &Rows, name: &str) -> Option<Scale> {
     let mut values = rows.values(name).flatten().peekable();
     let are_texts = values.peek().is_some()
         && values.all(|value| {

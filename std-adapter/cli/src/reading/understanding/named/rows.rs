@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use crate::reading::error::ReadError;
-use crate::reading::layouts::{csv, logfmt};
+use crate::reading::layouts::csv::{self, Splitter};
+use crate::reading::layouts::logfmt;
 use crate::reading::understanding::question::Question;
 use crate::reading::understanding::{Head, Reading};
 use crate::reading::value::Value;
@@ -118,11 +119,12 @@ pub(super) fn csv_rows(head: &Head<'_>, reading: &Reading) -> Rows {
     };
     let (names, delimiter) = csv::names(header);
     let after = head.lines.iter().filter(|(line, _)| line > number).take(LOOKED_AT);
+    let mut splitter = Splitter::default();
     let rows = after.filter_map(|(_, line)| {
-        let values: Vec<_> = line.split(char::from(delimiter)).collect();
+        let values = splitter.fields(line, delimiter);
         (values.len() == names.len()).then(|| {
             let pairs = names.iter().zip(values).filter(|(_, value)| !value.trim().is_empty());
-            pairs.map(|(name, value)| (name.clone(), Value::Text(Cow::Owned(value.to_owned())))).collect()
+            pairs.map(|(name, value)| (name.clone(), Value::Text(Cow::Owned(value)))).collect()
         })
     });
     Rows { rows: rows.collect(), first: number + 1, header: Some((*number, header.clone().into_owned())) }
