@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use nanobreaker_core::Phase;
+
 /// The longest name of a group, of a breaker or of a person, and the longest reason, in bytes.
 pub const LONGEST_NAME: usize = 128;
 
@@ -97,9 +99,20 @@ impl OrderedAction {
         }
     }
 
+    pub(crate) const ALL: [Self; 3] = [Self::Isolate, Self::Disable, Self::Shadow];
+
+    /// The phase in which it holds a breaker.
+    pub(crate) const fn phase(self) -> Option<Phase> {
+        match self {
+            Self::Isolate => Some(Phase::Isolated),
+            Self::Disable => Some(Phase::Disabled),
+            Self::Shadow => None,
+        }
+    }
+
     /// The action of that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Isolate, Self::Disable, Self::Shadow].into_iter().find(|action| action.name() == name)
+        Self::ALL.into_iter().find(|action| action.name() == name)
     }
 }
 
@@ -157,6 +170,17 @@ pub enum Said {
         /// The order.
         order: Option<Order>,
     },
+}
+
+impl Said {
+    /// The name of the breaker that it is about.
+    pub fn breaker(&self) -> &Arc<str> {
+        match self {
+            Self::Open(Finding { breaker, .. })
+            | Self::Look { breaker, .. }
+            | Self::Order { breaker, .. } => breaker,
+        }
+    }
 }
 
 /// What the store answers to reports.

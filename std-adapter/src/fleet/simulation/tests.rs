@@ -32,7 +32,7 @@ enum Fate {
 
 fn play(outage: Outage, seed: u64, network: Option<Network>) -> World {
     let parts = if outage.is_quick { 4 } else { 1 };
-    let timing = Timing {
+    let timing = Now {
         open_for_ms: 10_000 / parts,
         max_open_ms: 15_000 / parts,
         probe_ms: PROBE_MS / parts,
@@ -182,7 +182,7 @@ fn whatever_one_liar_reports_nobody_else_stops() {
                 2 => News::Well { epoch: world.rng.u64(..5) },
                 _ => News::Alive,
             };
-            world.send(7, Some(news));
+            world.send(7, news);
             world.run_for(100);
         }
         assert_eq!(world.open(), 0, "seed {seed}");
@@ -221,7 +221,8 @@ fn a_holder_that_dies_in_its_probe_delays_the_others_by_a_probe_and_the_spread()
         world.is_down = true;
         let holder = |world: &World| {
             let is_holder = |instance: &Instance| {
-                instance.rules.finding(world.now_ms()).is_some_and(|known| known.is_mine)
+                let rules = &instance.rules;
+                rules.finding(world.now_ms()).is_some_and(|known| rules.holds(known))
             };
             world.instances.iter().position(is_holder)
         };
