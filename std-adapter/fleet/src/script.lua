@@ -15,8 +15,10 @@ end
 if ask.at and now - ask.at > 2000 then ask.reports = {} end
 local needed = math.max(ask.quorum, math.ceil(live * ask.percent / 100))
 local published, reply = {}, {}
--- Whether a finding or an order holds, and a finding for the time of so many probes after that.
+-- Whether a finding, or an order, lasts: a finding for the time of so many probes more.
 local function lasts(kept, probes) return now < kept.ends + probes * (kept.probe or 0) end
+-- Where nobody is to probe others wait for no probe.
+local function in_force(kept) return lasts(kept, kept.holder == '' and 0 or 1) end
 local function told(breaker, kept)
   local left = math.max(kept.ends - now, 0)
   if kept.action then return { order = breaker, action = kept.action, left = left, reason = kept.reason, id = kept.id } end
@@ -37,7 +39,7 @@ for i, r in ipairs(ask.reports) do
   elseif r.news == 'withdraw' then
     redis.call('HDEL', KEYS[4], r.breaker)
     table.insert(published, { order = r.breaker })
-  elseif r.news == 'well' and f and (f.holder == me and f.epoch == r.epoch or not lasts(f, 1)) then
+  elseif r.news == 'well' and f and (f.holder == me and f.epoch == r.epoch or not in_force(f)) then
     redis.call('DEL', votes)
     redis.call('HDEL', KEYS[3], r.breaker)
     table.insert(published, { look = r.breaker, epoch = f.epoch })
@@ -50,7 +52,7 @@ for i, r in ipairs(ask.reports) do
       -- Its probe failed: the next voter's turn. A vote repeated says nothing new.
       local first = redis.call('ZREVRANGE', votes, 0, 1)
       holder = r.news == 'open' and (first[1] ~= me and first[1] or first[2] or '') or nil
-    elseif f and not lasts(f, 1) and f.last ~= me or not f and redis.call('ZCARD', votes) >= needed then
+    elseif f and not in_force(f) and f.last ~= me or not f and redis.call('ZCARD', votes) >= needed then
       holder = me
     end
   end
@@ -61,14 +63,14 @@ for i, r in ipairs(ask.reports) do
     f = { epoch = epoch, ends = now + r.left, probe = r.probe, holder = holder, last = me }
     keep(KEYS[3], r.breaker, f, r.left + 10 * r.probe)
   end
-  if f and lasts(f, 1) then table.insert(reply, told(r.breaker, f)) end
+  if f and in_force(f) then table.insert(reply, told(r.breaker, f)) end
 end
 if #published > 0 then redis.call(ARGV[2], ARGV[3], cjson.encode({ run = run, said = published })) end
 for _, key in ipairs(ask.sync and { KEYS[3], KEYS[4] } or {}) do
   local all = redis.call('HGETALL', key)
   for i = 1, #all, 2 do
     local kept = cjson.decode(all[i + 1])
-    if lasts(kept, 1) then table.insert(reply, told(all[i], kept)) end
+    if in_force(kept) then table.insert(reply, told(all[i], kept)) end
     if not lasts(kept, 10) then redis.call('HDEL', key, all[i]) end
   end
 end

@@ -142,7 +142,7 @@ async fn in_a_fleet_the_holder_alone_checks() {
     use tokio::time::sleep;
 
     let store = InMemory::new();
-    let [often, open_for] = [Duration::from_millis(200), Duration::from_millis(500)];
+    let [often, open_for] = [Duration::from_millis(200), Duration::from_secs(2)];
     let mut members = Vec::new();
     for _ in 0..3 {
         let (told, fleet) =

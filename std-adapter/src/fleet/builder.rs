@@ -20,9 +20,9 @@ pub struct FleetBuilder<X = ()> {
 }
 
 impl FleetBuilder {
-    pub(super) fn new(name: Arc<str>) -> Self {
+    pub(super) fn new(name: String) -> Self {
         let instance = format!("{:016x}", fastrand::u64(..)).into();
-        let group = Group { name, instance, quorum: 2, quorum_percent: 0 };
+        let group = Group { name: name.into(), instance, quorum: 2, quorum_percent: 0 };
         Self { group, counts_requests: false, may_order: false, exchange: () }
     }
 }

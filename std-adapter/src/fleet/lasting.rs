@@ -22,6 +22,6 @@ impl<T> Lasting<T> {
 impl Lasting<Finding> {
     /// Whether others still wait for the holder's probe.
     pub(super) fn is_in_force(&self, now_ms: u64) -> bool {
-        now_ms < self.until_ms + u64::from(self.what.probe_ms)
+        now_ms < self.until_ms + u64::from(self.what.awaits_ms())
     }
 }

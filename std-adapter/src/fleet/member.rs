@@ -69,7 +69,7 @@ pub(super) struct Member {
     overruled: Option<u64>,
 }
 
-/// It is open by its own finding.
+/// It is open by its own finding, and is to probe then if it holds that.
 #[derive(Clone, Copy, Debug)]
 struct Vote {
     until_ms: u64,
@@ -97,11 +97,12 @@ impl Member {
         match (change.to, change.cause) {
             (Phase::Open | Phase::Isolated, cause) if is_evidence(cause, now) => {
                 // A latch holds without an end: a vote for as long as a trip would have been.
-                let left_ms = if change.to == Phase::Open { change.open_for_ms } else { now.open_for_ms };
+                let open_ms = if change.to == Phase::Open { change.open_for_ms } else { now.open_for_ms };
+                let left_ms = probes_after_ms(open_ms, now.open_for_ms, &mut self.rng);
                 let repeat_at_ms = now.ms + about(REPEAT_MS, &mut self.rng);
                 self.trust_again();
                 self.own = Some(Vote { until_ms: now.ms + u64::from(left_ms), repeat_at_ms });
-                self.vote(News::Open { left_ms, probe_ms: now.probe_ms }, now)
+                (!self.is_covered(now)).then_some(Act::Tell(News::Open { left_ms, probe_ms: now.probe_ms }))
             }
             (Phase::Closed | Phase::Recovering, Cause::ProbesSucceeded) => {
                 self.trust_again();
@@ -143,10 +144,17 @@ impl Member {
         }
     }
 
-    /// Votes, unless others act on a finding already, so that a vote says nothing new.
-    fn vote(&self, news: News, now: Now) -> Option<Act> {
-        let is_covered = self.finding(now.ms).is_some_and(|known| !self.holds(known));
-        (!is_covered).then_some(Act::Tell(news))
+    /// Whether others act on a finding already, so that a vote says nothing new.
+    fn is_covered(&self, now: Now) -> bool {
+        self.finding(now.ms).is_some_and(|known| !self.holds(known))
+    }
+
+    /// Votes again, even if others act on a finding already: the store may have lost who else could probe.
+    pub(super) fn vote_again(&mut self, now: Now) -> Option<Act> {
+        let own = self.own.as_mut().filter(|own| now.ms < own.until_ms)?;
+        own.repeat_at_ms = now.ms + about(REPEAT_MS, &mut self.rng);
+        let left_ms = u32::try_from(own.until_ms - now.ms).unwrap_or(u32::MAX);
+        Some(Act::Tell(News::Still { left_ms, probe_ms: now.probe_ms }))
     }
 
     /// The store said something.
@@ -163,17 +171,10 @@ impl Member {
     }
 
     /// The store lost its memory: its epochs begin anew, and it has no votes.
-    pub(super) fn is_forgotten(&mut self, now_ms: u64) {
+    pub(super) fn is_forgotten(&mut self, now: Now) -> Option<Act> {
         self.newest = 0;
         self.known = None;
-        self.vote_again(now_ms);
-    }
-
-    /// After a gap: what was said meanwhile may be lost.
-    pub(super) fn vote_again(&mut self, now_ms: u64) {
-        if let Some(own) = &mut self.own {
-            own.repeat_at_ms = now_ms;
-        }
+        self.vote_again(now)
     }
 
     fn heard_open(&mut self, finding: &Finding, now: Now) -> Option<Act> {
@@ -193,13 +194,12 @@ impl Member {
         let doubts_from_ms = *self.doubts_from_ms.get_or_insert(held_since_ms + trust_ms);
         if is_mine {
             // It is to probe then, whatever it was advised before.
-            let ms = probes_after_ms(finding.left_ms, now.open_for_ms, &mut self.rng);
-            self.look_at_ms = Some(doubts_from_ms.min(now.ms + u64::from(ms)));
-            return Some(Act::Advise(ms));
+            self.look_at_ms = Some(doubts_from_ms.min(now.ms + u64::from(finding.left_ms)));
+            return Some(Act::Advise(finding.left_ms));
         }
         self.look_at_ms = Some(doubts_from_ms);
         let spread_ms = self.rng.u64(0..=spread_ms(finding.live, now.max_open_ms));
-        let ms = u64::from(finding.left_ms) + u64::from(finding.probe_ms) + spread_ms;
+        let ms = u64::from(finding.left_ms) + u64::from(finding.awaits_ms()) + spread_ms;
         Some(Act::Advise(u32::try_from(ms).unwrap_or(u32::MAX)))
     }
 
@@ -254,10 +254,9 @@ impl Member {
             return Some(Act::Recover);
         }
         self.own.take_if(|own| own.until_ms <= now.ms);
-        let own = self.own.as_mut().filter(|own| own.repeat_at_ms <= now.ms)?;
-        own.repeat_at_ms = now.ms + about(REPEAT_MS, &mut self.rng);
-        let left_ms = u32::try_from(own.until_ms - now.ms).unwrap_or(u32::MAX);
-        self.vote(News::Still { left_ms, probe_ms: now.probe_ms }, now)
+        self.own.filter(|own| own.repeat_at_ms <= now.ms)?;
+        let is_covered = self.is_covered(now);
+        self.vote_again(now).filter(|_| !is_covered)
     }
 
     /// Until when its own finding holds it.
@@ -295,10 +294,10 @@ fn spread_ms(live: u32, max_open_ms: u32) -> u64 {
     (10 * counted).clamp(100, 5_000).min(u64::from(max_open_ms / 60))
 }
 
-/// When the holder probes of a finding that has `left_ms` to go. It probes for all, so what backoff made longer than
+/// When the holder is to probe after it was open for `open_ms`. It probes for all, so what backoff made longer than
 /// an open time is halved: two breakers by themselves would probe as often. The shortest is an open time, less up to
 /// 20 %, so that groups do not move in step.
-fn probes_after_ms(left_ms: u32, open_for_ms: u32, rng: &mut Rng) -> u32 {
+fn probes_after_ms(open_ms: u32, open_for_ms: u32, rng: &mut Rng) -> u32 {
     let shortest_ms = rng.u32(open_for_ms / 5 * 4..=open_for_ms);
-    (left_ms / 2).max(shortest_ms).min(left_ms)
+    (open_ms / 2).max(shortest_ms).min(open_ms)
 }

@@ -62,21 +62,21 @@ impl Members {
     }
 
     pub(super) fn heard(&mut self, run: u64, said: &Said, now_ms: u64) -> ToDo {
-        self.in_run(run, now_ms);
+        let mut todo = self.in_run(run, now_ms);
         let is_meant = |_, joined: &Joined| joined.name == *said.breaker();
-        self.ask(now_ms, is_meant, |rules, now| rules.heard(said, now))
+        todo.extend(self.ask(now_ms, is_meant, |rules, now| rules.heard(said, now)));
+        todo
     }
 
     /// The store's memory has this name.
-    pub(super) fn in_run(&mut self, run: u64, now_ms: u64) {
-        if self.run.replace(run).is_some_and(|before| before != run) {
-            self.joined.values_mut().for_each(|joined| joined.rules.is_forgotten(now_ms));
-        }
+    pub(super) fn in_run(&mut self, run: u64, now_ms: u64) -> ToDo {
+        let is_new = self.run.replace(run).is_some_and(|before| before != run);
+        self.ask(now_ms, |_, _| is_new, Member::is_forgotten)
     }
 
-    /// After a gap.
-    pub(super) fn vote_again(&mut self, now_ms: u64) {
-        self.joined.values_mut().for_each(|joined| joined.rules.vote_again(now_ms));
+    /// After a gap: what was said meanwhile may be lost.
+    pub(super) fn vote_again(&mut self, now_ms: u64) -> ToDo {
+        self.ask(now_ms, |_, _| true, Member::vote_again)
     }
 
     /// When time brings something next.

@@ -42,14 +42,14 @@ pub struct Report {
 pub enum News {
     /// This instance found out by its own calls that the dependency is broken: a vote.
     Open {
-        /// For how long it stays open.
+        /// How long until it would probe.
         left_ms: u32,
         /// How long a probe may take.
         probe_ms: u32,
     },
     /// The same vote once more, in case it was lost. It never counts as a probe that failed.
     Still {
-        /// For how long it stays open.
+        /// How long until it would probe.
         left_ms: u32,
         /// How long a probe may take.
         probe_ms: u32,
@@ -123,7 +123,7 @@ pub struct Finding {
     pub breaker: Arc<str>,
     /// Numbers the findings of one memory of the store, see [`Heard`].
     pub epoch: u64,
-    /// For how long the one who found out stays open.
+    /// How long until the next probe.
     pub left_ms: u32,
     /// How long its probe may take.
     pub probe_ms: u32,
@@ -131,6 +131,13 @@ pub struct Finding {
     pub holder: Arc<str>,
     /// How many instances live; 0 where nothing counts them.
     pub live: u32,
+}
+
+impl Finding {
+    /// How long others wait for the holder's probe: not at all where nobody is to probe.
+    pub(crate) fn awaits_ms(&self) -> u32 {
+        if self.holder.is_empty() { 0 } else { self.probe_ms }
+    }
 }
 
 /// What the store tells an instance.

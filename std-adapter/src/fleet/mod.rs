@@ -139,7 +139,7 @@ pub enum FleetError {
 
 impl Fleet {
     /// A builder of this process's part in `group`: one service in one region. Nothing crosses groups.
-    pub fn builder(group: impl Into<Arc<str>>) -> FleetBuilder {
+    pub fn builder(group: impl Into<String>) -> FleetBuilder {
         FleetBuilder::new(group.into())
     }
 

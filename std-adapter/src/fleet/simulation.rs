@@ -12,6 +12,7 @@ use nanobreaker_core::{Breaker, Cause, Config, ManualClock, Observer, Outcome, P
 
 use super::member::{Act, Member, Now};
 use super::message::{Group, News, Report, Said};
+use super::outbox::Outbox;
 use super::store::Store;
 
 const STEP_MS: u64 = 5;
@@ -56,7 +57,7 @@ struct Instance {
     stopped_at_ms: Option<u64>,
     advised: u32,
     /// What it has to tell a store that is gone.
-    unsent: Option<News>,
+    unsent: Outbox,
 }
 
 /// How bad the network is.
@@ -133,7 +134,7 @@ impl World {
                     is_dead: false,
                     stopped_at_ms: None,
                     advised: 0,
-                    unsent: None,
+                    unsent: Outbox::default(),
                 }
             })
             .collect();
@@ -260,11 +261,11 @@ impl World {
     }
 
     fn send(&mut self, number: usize, news: News) {
-        if self.is_gone {
-            self.instances[number].unsent = Some(news);
-            return;
-        }
         let report = Report { breaker: "payments".into(), news };
+        if self.is_gone {
+            let now_ms = self.now_ms();
+            return self.instances[number].unsent.put(report, now_ms);
+        }
         self.mail(|| Letter::Report(number, report.clone()));
     }
 
@@ -282,18 +283,18 @@ impl World {
     }
 
     fn linked(&mut self, number: usize) {
-        let now_ms = self.now_ms();
+        let now = Now { ms: self.now_ms(), ..self.timing };
         let instance = &mut self.instances[number];
-        if std::mem::replace(&mut instance.run, self.run) != self.run {
-            instance.rules.is_forgotten(now_ms);
-        }
-        for said in self.store.all(now_ms) {
+        let is_new = std::mem::replace(&mut instance.run, self.run) != self.run;
+        let act = is_new.then(|| instance.rules.is_forgotten(now));
+        self.act(number, act.flatten());
+        for said in self.store.all(now.ms) {
             self.hear(number, &said);
         }
-        let instance = &mut self.instances[number];
-        instance.rules.vote_again(now_ms);
-        if let Some(unsent) = instance.unsent.take() {
-            self.send(number, unsent);
+        let act = self.instances[number].rules.vote_again(now);
+        self.act(number, act);
+        for report in self.instances[number].unsent.take(now.ms) {
+            self.send(number, report.news);
         }
     }
 

@@ -5,10 +5,11 @@
 //!
 //! | time | length | who may do what |
 //! | ---- | ------ | --------------- |
-//! | in force | open time + a probe's time | the holder extends or ends it; others only vote |
-//! | due | until ten probes' time after the open time | whoever finds out first becomes the holder, or ends it |
+//! | in force | until the probe, and a probe's time | the holder extends or ends it; others only vote |
+//! | due | until ten probes' time after the first | whoever finds out first becomes the holder, or ends it |
 //! | gone | | a new quorum |
 //!
+//! Where nobody is to probe it is due without a probe's time.
 //! A holder whose probe failed hands over to the next voter. So does one that found out first while a
 //! finding was due: it is not heard there twice in a row. Hence no single bad instance holds the others.
 
@@ -234,6 +235,16 @@ mod tests {
         let mut store = agreed();
         assert_eq!(store.report(12_000, &group("c"), &open(10_000)), None, "b may still be probing");
         assert_eq!(holder(store.report(12_010, &group("c"), &open(10_000))).as_deref(), Some("c"));
+    }
+
+    #[test]
+    fn where_nobody_is_to_probe_others_wait_for_no_probe() {
+        let mut store = Store::default();
+        store.report(0, &group("a"), &open(1_000));
+        store.report(10, &group("b"), &open(10_000));
+        assert_eq!(holder(store.report(10_000, &group("b"), &open(5_000))).as_deref(), Some(""));
+        assert_eq!(store.report(14_999, &group("c"), &open(10_000)), None);
+        assert_eq!(holder(store.report(15_000, &group("c"), &open(10_000))).as_deref(), Some("c"));
     }
 
     #[test]

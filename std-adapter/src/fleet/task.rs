@@ -65,11 +65,10 @@ pub(super) async fn run<E: Exchange>(
     };
     let doing = async {
         loop {
-            let next_ms = shared.go_on();
             tokio::select! {
                 Some((number, event)) = inbox.recv() => shared.take(number, &event),
                 Some(heard) = heard.recv() => shared.hear(heard),
-                () = shared.wait(next_ms) => {}
+                () = shared.wait(|| shared.go_on()) => {}
             }
         }
     };
@@ -140,8 +139,10 @@ impl Shared {
         });
     }
 
-    /// Until this time, or until the state is changed.
-    async fn wait(&self, until_ms: Option<u64>) {
+    /// Until this time, or until the state is changed after it was asked for that.
+    async fn wait(&self, until_ms: impl FnOnce() -> Option<u64>) {
+        let changed = self.changed.notified();
+        let until_ms = until_ms();
         let in_time = async {
             match until_ms {
                 Some(at_ms) => sleep(Duration::from_millis(at_ms.saturating_sub(self.now_ms()))).await,
@@ -149,7 +150,7 @@ impl Shared {
             }
         };
         tokio::select! {
-            () = self.changed.notified() => {}
+            () = changed => {}
             () = in_time => {}
         }
     }
@@ -203,12 +204,10 @@ impl Shared {
     /// Asks the store for what is in force, and reports to it, when that is due.
     async fn ask<E: Exchange>(&self, exchange: &E) {
         loop {
-            let at_ms = self.state().asks_at_ms();
-            let now_ms = self.now_ms();
-            if at_ms.is_none_or(|at_ms| at_ms > now_ms) {
-                self.wait(at_ms).await;
-                continue;
+            while self.state().asks_at_ms().is_none_or(|at_ms| at_ms > self.now_ms()) {
+                self.wait(|| self.state().asks_at_ms()).await;
             }
+            let now_ms = self.now_ms();
             let is_sync = self.state().sync_at_ms.take_if(|at_ms| *at_ms <= now_ms).is_some();
             let reports = if is_sync { Vec::new() } else { self.state().outbox.take(now_ms) };
             let asking = async {
@@ -223,7 +222,7 @@ impl Shared {
                 Err(error) => {
                     self.state().asks_again(is_sync, reports, now_ms);
                     if let Some(rest) = error.retry_after() {
-                        self.wait(Some(now_ms + rest.as_millis() as u64)).await;
+                        self.wait(|| Some(now_ms + rest.as_millis() as u64)).await;
                     }
                 }
             }
@@ -234,11 +233,12 @@ impl Shared {
     fn answered(&self, reply: &Reply, is_sync: bool) {
         self.change(|state, now_ms| {
             state.heard_ms = Some(now_ms);
-            state.members.in_run(reply.run, now_ms);
-            let heard = reply.said.iter().flat_map(|said| state.members.heard(reply.run, said, now_ms));
-            let todo = heard.collect();
+            let mut todo = state.members.in_run(reply.run, now_ms);
+            for said in &reply.said {
+                todo.extend(state.members.heard(reply.run, said, now_ms));
+            }
             if is_sync {
-                state.members.vote_again(now_ms);
+                todo.extend(state.members.vote_again(now_ms));
             }
             todo
         });
