@@ -36,18 +36,18 @@
 //! # The parts
 //!
 //! [`message`] is what is said, [`Exchange`] who carries it. `store` has the rules of the store and `member`
-//! those of an instance, both as pure code. `task` runs them.
+//! those of an instance, both as pure code. `state` is what a process knows, and `task` runs it all.
 
 mod builder;
 mod exchange;
 mod lasting;
 mod member;
-mod members;
 mod memory;
 pub mod message;
 mod outbox;
 #[cfg(feature = "metrics")]
 mod publish;
+mod state;
 mod status;
 mod store;
 mod task;
@@ -68,8 +68,9 @@ pub use status::{BreakerInFleet, FindingInForce, FleetStatus, Link, OrderInForce
 
 use crate::shared::BreakerRef;
 use builder::checked_name;
-use members::Event;
+
 use message::{News, Order, OrderedAction, Report};
+use state::Event;
 use task::Shared;
 
 /// The longest order: an order that nobody remembers must end.
@@ -215,7 +216,7 @@ impl Fleet {
         let now_ms = shared.now_ms();
         let state = shared.state();
         let mut breakers: Vec<_> =
-            state.members.joined.values().map(|joined| BreakerInFleet::of(joined, now_ms)).collect();
+            state.joined.values().map(|joined| BreakerInFleet::of(joined, now_ms)).collect();
         breakers.sort_by(|one, other| one.name.cmp(&other.name));
         FleetStatus {
             group: Arc::clone(&shared.group.name),
@@ -259,7 +260,7 @@ impl Membership {
     #[cfg(feature = "check")]
     pub(crate) fn is_anothers(&self) -> bool {
         let (now_ms, state) = (self.shared.now_ms(), self.shared.state());
-        let rules = state.members.joined.get(&self.number).map(|joined| &joined.rules);
+        let rules = state.joined.get(&self.number).map(|joined| &joined.rules);
         rules.is_some_and(|rules| rules.finding(now_ms).is_some_and(|known| !rules.holds(known)))
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::members::Joined;
 use super::message::OrderedAction;
+use super::state::Joined;
 
 /// What this process knows of its fleet.
 #[derive(Clone, Debug)]

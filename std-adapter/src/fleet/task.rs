@@ -2,7 +2,7 @@
 
 use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use nanobreaker_core::Clock;
 use tokio::sync::Notify;
@@ -11,21 +11,18 @@ use tokio::time::sleep;
 
 use super::exchange::Exchange;
 use super::member::{Act, about};
-use super::members::{Event, Members, ToDo, obey};
-use super::message::{Group, Heard, News, Reply, Report};
-use super::outbox::Outbox;
+use super::message::{Group, Heard, News, OrderedAction, Report};
+use super::state::{Event, State};
 use crate::call::CallExt;
 use crate::clock::TokioClock;
-use crate::shared::SharedBreaker;
+use crate::shared::{BreakerRef, SharedBreaker};
 
-/// The store is asked at most this often.
+/// Reports go at most this often.
 const PACE: Duration = Duration::from_millis(10);
 /// The store is given this long to answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// A heartbeat goes this often, where a quorum in per cent counts the living.
 const HEARTBEAT_MS: u64 = 5_000;
-/// After a gap, what is in force is asked for within this time.
-const SYNC_SPREAD_MS: u64 = 2_000;
 
 /// What the task and the handles share.
 pub(super) struct Shared {
@@ -39,16 +36,6 @@ pub(super) struct Shared {
     changed: Notify,
     /// Before the store, so that a dead one is not asked all the time.
     store: SharedBreaker,
-}
-
-pub(super) struct State {
-    pub(super) members: Members,
-    /// Since when the link is lost; `None` while it stands.
-    pub(super) alone_since: Option<SystemTime>,
-    pub(super) heard_ms: Option<u64>,
-    was_linked: bool,
-    outbox: Outbox,
-    sync_at_ms: Option<u64>,
 }
 
 /// Runs until it is dropped.
@@ -66,17 +53,21 @@ pub(super) async fn run<E: Exchange>(
     let doing = async {
         loop {
             tokio::select! {
-                Some((number, event)) = inbox.recv() => shared.take(number, &event),
+                Some((number, event)) = inbox.recv() => {
+                    shared.change(|state, now_ms| state.take(number, event, now_ms));
+                }
                 Some(heard) = heard.recv() => shared.hear(heard),
                 () = shared.wait(|| shared.go_on()) => {}
             }
         }
     };
     tokio::select! {
+        // Who asks comes last, so that what the others found is reported at once.
+        biased;
         () = hearing => {}
+        () = shared.beat() => {}
         () = doing => {}
         () = shared.ask(&exchange) => {}
-        () = shared.beat() => {}
     }
 }
 
@@ -87,23 +78,9 @@ impl Shared {
         may_order: bool,
         inbox: UnboundedSender<(u64, Event)>,
     ) -> Self {
-        let state = State {
-            members: Members::new(Arc::clone(&group.instance), counts_requests),
-            alone_since: Some(SystemTime::now()),
-            heard_ms: None,
-            was_linked: false,
-            outbox: Outbox::default(),
-            sync_at_ms: None,
-        };
-        Self {
-            group: Arc::new(group),
-            may_order,
-            inbox,
-            clock: TokioClock::new(),
-            state: Mutex::new(state),
-            changed: Notify::new(),
-            store: before_the_store(),
-        }
+        let state = Mutex::new(State::new(Arc::clone(&group.instance), counts_requests));
+        let (clock, changed, store) = (TokioClock::new(), Notify::new(), before_the_store());
+        Self { group: Arc::new(group), may_order, inbox, clock, state, changed, store }
     }
 
     pub(super) fn now_ms(&self) -> u64 {
@@ -116,16 +93,15 @@ impl Shared {
 
     /// Changes the state, and does what follows after the lock was given back: breakers call listeners, who
     /// may ask for the status.
-    fn change(&self, change: impl FnOnce(&mut State, u64) -> ToDo) {
-        let now_ms = self.now_ms();
-        let todo = change(&mut self.state(), now_ms);
-        for (name, breaker, act) in todo {
-            match act {
-                Act::Tell(news) => self.state().outbox.put(Report { breaker: name, news }, now_ms),
-                _ if !breaker.is_alive() => {}
-                Act::Advise(ms) => drop(breaker.advise_ms(ms.into())),
-                Act::Recover => drop(breaker.recover()),
-                Act::Obey { before, after } => obey(breaker, before, after),
+    fn change(&self, change: impl FnOnce(&mut State, u64)) {
+        let acts = {
+            let mut state = self.state();
+            change(&mut state, self.now_ms());
+            std::mem::take(&mut state.acts)
+        };
+        for (breaker, act) in acts {
+            if breaker.is_alive() {
+                carry_out(breaker, act);
             }
         }
         self.changed.notify_waiters();
@@ -133,10 +109,7 @@ impl Shared {
 
     /// Has this report sent.
     pub(super) fn report(&self, report: Report) {
-        self.change(|state, now_ms| {
-            state.outbox.put(report, now_ms);
-            ToDo::new()
-        });
+        self.change(|state, now_ms| state.outbox.put(report, now_ms));
     }
 
     /// Until this time, or until the state is changed after it was asked for that.
@@ -158,47 +131,19 @@ impl Shared {
     /// Does what is due. Returns when something is due next.
     fn go_on(&self) -> Option<u64> {
         loop {
-            let next_ms = self.state().members.next_ms();
+            let next_ms = self.state().next_ms();
             if next_ms.is_none_or(|at_ms| at_ms > self.now_ms()) {
                 return next_ms;
             }
-            self.change(|state, now_ms| state.members.due(now_ms));
+            self.change(State::due);
         }
     }
 
-    fn take(&self, number: u64, event: &Event) {
-        self.change(|state, now_ms| {
-            // It may be that a finding, or an order, is in force for it.
-            if matches!(event, Event::Joined(..)) && state.was_linked {
-                state.sync_at_ms.get_or_insert(now_ms);
-            }
-            state.members.take(number, event, now_ms)
-        });
-    }
-
     fn hear(&self, heard: Heard) {
-        self.change(|state, now_ms| {
-            match heard {
-                Heard::Lost => {
-                    state.alone_since.get_or_insert_with(SystemTime::now);
-                    return ToDo::new();
-                }
-                Heard::Linked => {
-                    // All come back at once after the store was gone, but not as they start.
-                    let spread_ms = if state.was_linked { SYNC_SPREAD_MS } else { 0 };
-                    state.was_linked = true;
-                    state.sync_at_ms = Some(now_ms + fastrand::u64(0..=spread_ms));
-                    state.alone_since = None;
-                    self.store.reset();
-                }
-                Heard::Alive | Heard::Said { .. } => {}
-            }
-            state.heard_ms = Some(now_ms);
-            match heard {
-                Heard::Said { run, what } => state.members.heard(run, &what, now_ms),
-                _ => ToDo::new(),
-            }
-        });
+        if matches!(heard, Heard::Linked) {
+            self.store.reset();
+        }
+        self.change(|state, now_ms| state.hear(heard, now_ms));
     }
 
     /// Asks the store for what is in force, and reports to it, when that is due.
@@ -208,64 +153,63 @@ impl Shared {
                 self.wait(|| self.state().asks_at_ms()).await;
             }
             let now_ms = self.now_ms();
-            let is_sync = self.state().sync_at_ms.take_if(|at_ms| *at_ms <= now_ms).is_some();
-            let reports = if is_sync { Vec::new() } else { self.state().outbox.take(now_ms) };
+            let question = self.state().question(now_ms);
             let asking = async {
-                if is_sync {
-                    exchange.sync(&self.group).await
-                } else {
-                    exchange.report(&self.group, &reports).await
+                match &question {
+                    Some(reports) => exchange.report(&self.group, reports).await,
+                    None => exchange.sync(&self.group).await,
                 }
             };
+            let pace = if question.is_some() { PACE } else { Duration::ZERO };
             match self.store.calls().timeout(PATIENCE).call_async(asking).await {
-                Ok(reply) => self.answered(&reply, is_sync),
+                Ok(reply) => self.change(|state, now_ms| state.answered(&question, &reply, now_ms)),
                 Err(error) => {
-                    self.state().asks_again(is_sync, reports, now_ms);
+                    self.state().asks_again(question, now_ms);
                     if let Some(rest) = error.retry_after() {
                         self.wait(|| Some(now_ms + rest.as_millis() as u64)).await;
                     }
                 }
             }
-            sleep(PACE).await;
+            sleep(pace).await;
         }
-    }
-
-    fn answered(&self, reply: &Reply, is_sync: bool) {
-        self.change(|state, now_ms| {
-            state.heard_ms = Some(now_ms);
-            let mut todo = state.members.in_run(reply.run, now_ms);
-            for said in &reply.said {
-                todo.extend(state.members.heard(reply.run, said, now_ms));
-            }
-            if is_sync {
-                todo.extend(state.members.vote_again(now_ms));
-            }
-            todo
-        });
     }
 
     /// Says again and again that this instance lives, where that is counted.
     async fn beat(&self) {
-        while self.group.quorum_percent > 0 {
+        if self.group.quorum_percent == 0 {
+            return pending().await;
+        }
+        loop {
             self.report(Report { breaker: Arc::default(), news: News::Alive });
             sleep(Duration::from_millis(about(HEARTBEAT_MS, &mut fastrand::Rng::new()))).await;
         }
-        pending().await
     }
 }
 
-impl State {
-    /// When the store is to be asked for something.
-    fn asks_at_ms(&self) -> Option<u64> {
-        if self.outbox.is_empty() { self.sync_at_ms } else { Some(0) }
+fn carry_out(breaker: BreakerRef, act: Act) {
+    match act {
+        Act::Advise(ms) => drop(breaker.advise_ms(ms.into())),
+        Act::Recover => drop(breaker.recover()),
+        Act::Obey { before, after } => obey(breaker, before, after),
+        // That is the store's to hear.
+        Act::Tell(_) => {}
     }
+}
 
-    /// What could not be asked is asked once more.
-    fn asks_again(&mut self, is_sync: bool, reports: Vec<Report>, asked_ms: u64) {
-        if is_sync {
-            self.sync_at_ms.get_or_insert(asked_ms);
+/// One order takes the place of another, unless somebody did otherwise meanwhile.
+fn obey(breaker: BreakerRef, before: Option<OrderedAction>, after: Option<OrderedAction>) {
+    let shadow = Some(OrderedAction::Shadow);
+    if [before, after].contains(&shadow) {
+        breaker.shadow(after == shadow);
+    }
+    match after {
+        Some(OrderedAction::Isolate) => drop(breaker.isolate()),
+        Some(OrderedAction::Disable) => drop(breaker.disable()),
+        Some(OrderedAction::Shadow) | None => {
+            if before.and_then(OrderedAction::phase) == Some(breaker.phase()) {
+                breaker.reset();
+            }
         }
-        self.outbox.put_back(reports, asked_ms);
     }
 }
 
