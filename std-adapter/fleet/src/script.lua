@@ -15,20 +15,27 @@ end
 if ask.at and now - ask.at > 2000 then ask.reports = {} end
 local needed = math.max(ask.quorum, math.ceil(live * ask.percent / 100))
 local published, reply = {}, {}
-local function in_force(f) return now < f.ends + f.probe end
-local function open(breaker, f)
-  return { open = breaker, epoch = f.epoch, left = math.max(f.ends - now, 0), probe = f.probe, holder = f.holder, live = live }
+-- Whether a finding, or an order, lasts: a finding for the time of so many probes more.
+local function lasts(kept, probes) return now < kept.ends + probes * (kept.probe or 0) end
+-- Where nobody is to probe others wait for no probe.
+local function in_force(kept) return lasts(kept, kept.holder == '' and 0 or 1) end
+local function told(breaker, kept)
+  local left = math.max(kept.ends - now, 0)
+  if kept.action then return { order = breaker, action = kept.action, left = left, reason = kept.reason, id = kept.id } end
+  return { open = breaker, epoch = kept.epoch, left = left, probe = kept.probe, holder = kept.holder, live = live }
 end
 local function lives_for(key, ms) redis.call('PEXPIRE', key, math.max(redis.call('PTTL', key), ms)) end
+local function keep(key, breaker, kept, ms)
+  redis.call('HSET', key, breaker, cjson.encode(kept))
+  lives_for(key, ms)
+  table.insert(published, told(breaker, kept))
+end
 for i, r in ipairs(ask.reports) do
   local votes, json, holder = KEYS[4 + i], redis.call('HGET', KEYS[3], r.breaker), nil
   local f = json and cjson.decode(json)
-  if f and now >= f.ends + 10 * f.probe then f = nil end
+  if f and not lasts(f, 10) then f = nil end
   if r.news == 'order' then
-    local order = { action = r.action, ends = now + r.left, reason = r.reason, id = r.id }
-    redis.call('HSET', KEYS[4], r.breaker, cjson.encode(order))
-    lives_for(KEYS[4], r.left)
-    table.insert(published, { order = r.breaker, action = r.action, left = r.left, reason = r.reason, id = r.id })
+    keep(KEYS[4], r.breaker, { action = r.action, ends = now + r.left, reason = r.reason, id = r.id }, r.left)
   elseif r.news == 'withdraw' then
     redis.call('HDEL', KEYS[4], r.breaker)
     table.insert(published, { order = r.breaker })
@@ -48,34 +55,23 @@ for i, r in ipairs(ask.reports) do
     elseif f and not in_force(f) and f.last ~= me or not f and redis.call('ZCARD', votes) >= needed then
       holder = me
     end
-    if holder then
-      -- By the clock, so that a replica that missed the newest does not begin below it.
-      local epoch = math.max((tonumber(redis.call('HGET', KEYS[1], 'epoch')) or 0) + 1, now)
-      redis.call('HSET', KEYS[1], 'epoch', string.format('%.0f', epoch))
-      f = { epoch = epoch, ends = now + r.left, probe = r.probe, holder = holder, last = me }
-      redis.call('HSET', KEYS[3], r.breaker, cjson.encode(f))
-      lives_for(KEYS[3], r.left + 10 * r.probe)
-      table.insert(published, open(r.breaker, f))
-    end
   end
-  if f and in_force(f) then table.insert(reply, open(r.breaker, f)) end
+  if holder then
+    -- By the clock, so that a replica that missed the newest does not begin below it.
+    local epoch = math.max((tonumber(redis.call('HGET', KEYS[1], 'epoch')) or 0) + 1, now)
+    redis.call('HSET', KEYS[1], 'epoch', string.format('%.0f', epoch))
+    f = { epoch = epoch, ends = now + r.left, probe = r.probe, holder = holder, last = me }
+    keep(KEYS[3], r.breaker, f, r.left + 10 * r.probe)
+  end
+  if f and in_force(f) then table.insert(reply, told(r.breaker, f)) end
 end
 if #published > 0 then redis.call(ARGV[2], ARGV[3], cjson.encode({ run = run, said = published })) end
-local function each(key, look)
+for _, key in ipairs(ask.sync and { KEYS[3], KEYS[4] } or {}) do
   local all = redis.call('HGETALL', key)
   for i = 1, #all, 2 do
-    if not look(all[i], cjson.decode(all[i + 1])) then redis.call('HDEL', key, all[i]) end
+    local kept = cjson.decode(all[i + 1])
+    if in_force(kept) then table.insert(reply, told(all[i], kept)) end
+    if not lasts(kept, 10) then redis.call('HDEL', key, all[i]) end
   end
-end
-if ask.sync then
-  each(KEYS[3], function(breaker, f)
-    if in_force(f) then table.insert(reply, open(breaker, f)) end
-    return now < f.ends + 10 * f.probe
-  end)
-  each(KEYS[4], function(breaker, o)
-    local left = o.ends - now
-    if left > 0 then table.insert(reply, { order = breaker, action = o.action, left = left, reason = o.reason, id = o.id }) end
-    return left > 0
-  end)
 end
 return cjson.encode({ run = run, now = now, said = #reply > 0 and reply or nil })

@@ -142,7 +142,7 @@ async fn in_a_fleet_the_holder_alone_checks() {
     use tokio::time::sleep;
 
     let store = InMemory::new();
-    let [often, open_for] = [Duration::from_millis(200), Duration::from_millis(500)];
+    let [often, open_for] = [Duration::from_millis(200), Duration::from_secs(2)];
     let mut members = Vec::new();
     for _ in 0..3 {
         let (told, fleet) =
@@ -155,6 +155,8 @@ async fn in_a_fleet_the_holder_alone_checks() {
         members.push((told, fleet, breaker));
     }
     fail(&members[0].2);
+    // The last one to vote holds the finding.
+    sleep(Duration::from_millis(50)).await;
     fail(&members[1].2);
     sleep(Duration::from_millis(100)).await;
     let holds = |fleet: &Fleet| fleet.status().breakers[0].finding.is_some_and(|finding| finding.is_holder);

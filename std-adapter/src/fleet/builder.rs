@@ -1,8 +1,6 @@
 //! Starts a fleet.
 
-use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::runtime::Handle as Runtime;
 use tokio::sync::mpsc;
@@ -10,23 +8,22 @@ use tokio::sync::mpsc;
 use super::message::{Group, LONGEST_NAME};
 use super::task::{Shared, run};
 use super::{Exchange, Fleet, FleetError, Handle};
-use crate::clock::TokioClock;
-use crate::shared::SharedBreaker;
 
 /// Collects what a [`Fleet`] is; [`start`](Self::start) checks it. `X` is the exchange.
+#[derive(Debug)]
 #[must_use = "call start() to get the fleet"]
 pub struct FleetBuilder<X = ()> {
-    group: String,
-    quorum: u32,
-    quorum_percent: u32,
+    group: Group,
     counts_requests: bool,
     may_order: bool,
     exchange: X,
 }
 
 impl FleetBuilder {
-    pub(super) fn new(group: String) -> Self {
-        Self { group, quorum: 2, quorum_percent: 0, counts_requests: false, may_order: false, exchange: () }
+    pub(super) fn new(name: String) -> Self {
+        let instance = format!("{:016x}", fastrand::u64(..)).into();
+        let group = Group { name: name.into(), instance, quorum: 2, quorum_percent: 0 };
+        Self { group, counts_requests: false, may_order: false, exchange: () }
     }
 }
 
@@ -34,14 +31,14 @@ impl<X> FleetBuilder<X> {
     /// How many instances must have found out by their own calls before all are advised: at least 1, and 2
     /// unless set, so that one bad instance stops nobody else.
     pub fn quorum(mut self, instances: u32) -> Self {
-        self.quorum = instances;
+        self.group.quorum = instances;
         self
     }
 
     /// That many per cent of the living instances as well, from 1 to 100, rounded up. Each instance then
     /// sends a heartbeat every five seconds, 20 % more or less; without this there is none.
     pub fn quorum_percent(mut self, percent: u32) -> Self {
-        self.quorum_percent = percent;
+        self.group.quorum_percent = percent;
         self
     }
 
@@ -60,14 +57,8 @@ impl<X> FleetBuilder<X> {
 
     /// Where the instances meet.
     pub fn exchange<E: Exchange>(self, exchange: E) -> FleetBuilder<E> {
-        FleetBuilder {
-            group: self.group,
-            quorum: self.quorum,
-            quorum_percent: self.quorum_percent,
-            counts_requests: self.counts_requests,
-            may_order: self.may_order,
-            exchange,
-        }
+        let Self { group, counts_requests, may_order, exchange: _ } = self;
+        FleetBuilder { group, counts_requests, may_order, exchange }
     }
 }
 
@@ -78,40 +69,21 @@ impl<E: Exchange> FleetBuilder<E> {
     ///
     /// A [`FleetError`] that names what is outside its limits; also outside of a tokio runtime.
     pub fn start(self) -> Result<Fleet, FleetError> {
-        let group = checked_name("group", &self.group)?;
-        if self.group.contains(['{', '}']) {
-            return Err(FleetError::Braces { group: self.group });
+        let Self { group, counts_requests, may_order, exchange } = self;
+        checked_name("group", &group.name)?;
+        if group.name.contains(['{', '}']) {
+            return Err(FleetError::Braces { group: group.name.as_ref().into() });
         }
-        within("quorum", self.quorum, 1, 10_000)?;
-        if self.quorum_percent > 0 {
-            within("quorum_percent", self.quorum_percent, 1, 100)?;
+        within("quorum", group.quorum, 1, 10_000)?;
+        if group.quorum_percent > 0 {
+            within("quorum_percent", group.quorum_percent, 1, 100)?;
         }
         let runtime = Runtime::try_current().map_err(|_| FleetError::NoRuntime)?;
-        let group = Group {
-            name: group,
-            instance: format!("{:016x}", fastrand::u64(..)).into(),
-            quorum: self.quorum,
-            quorum_percent: self.quorum_percent,
-        };
-        let _guard = runtime.enter();
-        let shared = Arc::new(Shared::new(group, self.counts_requests, self.may_order));
         let (inbox, events) = mpsc::unbounded_channel();
-        let task = runtime.spawn(run(self.exchange, Arc::clone(&shared), before_the_store(), events));
-        Ok(Fleet(Arc::new(Handle { shared, inbox, task: task.abort_handle() })))
+        let shared = Arc::new(Shared::new(group, counts_requests, may_order, inbox));
+        let task = runtime.spawn(run(exchange, Arc::clone(&shared), events)).abort_handle();
+        Ok(Fleet(Arc::new(Handle { shared, task })))
     }
-}
-
-/// A dead store is asked after half a second first, and every 10 s in the end.
-fn before_the_store() -> SharedBreaker {
-    SharedBreaker::builder()
-        .name("fleet")
-        .consecutive(1)
-        .open_for(Duration::from_millis(500))
-        .max_open(Duration::from_secs(10))
-        .jitter_permille(200)
-        .clock(TokioClock::new())
-        .build()
-        .expect("these settings are within their limits")
 }
 
 /// A name that fits into keys and messages.
@@ -125,15 +97,5 @@ fn within(field: &'static str, value: u32, least: u32, most: u32) -> Result<(), 
         Ok(())
     } else {
         Err(FleetError::Limits { field, value, least, most })
-    }
-}
-
-impl<X> fmt::Debug for FleetBuilder<X> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FleetBuilder")
-            .field("group", &self.group)
-            .field("quorum", &self.quorum)
-            .field("quorum_percent", &self.quorum_percent)
-            .finish_non_exhaustive()
     }
 }

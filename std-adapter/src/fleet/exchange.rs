@@ -1,7 +1,6 @@
 //! What carries reports and findings between processes.
 
 use std::error::Error;
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -33,24 +32,13 @@ pub trait Exchange: Send + Sync + 'static {
 }
 
 /// An exchange that could not do what it was asked for. The fleet tries again.
-#[derive(Debug)]
-pub struct ExchangeError(Box<dyn Error + Send + Sync>);
+#[derive(Debug, thiserror::Error)]
+#[error("the fleet's store: {0}")]
+pub struct ExchangeError(#[source] Box<dyn Error + Send + Sync>);
 
 impl ExchangeError {
     /// The reason.
     pub fn new(reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(reason.into())
-    }
-}
-
-impl fmt::Display for ExchangeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the fleet's store: {}", self.0)
-    }
-}
-
-impl Error for ExchangeError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.0)
     }
 }

@@ -1,16 +1,16 @@
 //! An exchange inside one process: for tests, and where there is no store.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use nanobreaker_core::Clock;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc};
-use tokio::time::Instant;
 
 use super::exchange::{Exchange, ExchangeError};
 use super::message::{Group, Heard, Reply, Report, Said};
 use super::store::Store;
+use crate::clock::TokioClock;
 
 /// More messages than anyone may be behind; who is further behind asks for all that is in force.
 const BEHIND: usize = 1_024;
@@ -30,52 +30,37 @@ const BEHIND: usize = 1_024;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct InMemory(Arc<Inner>);
 
+#[derive(Debug)]
 struct Inner {
-    began: Instant,
+    clock: TokioClock,
     /// Names this memory: another one's epochs are others.
     run: u64,
     groups: Mutex<HashMap<Arc<str>, Meeting>>,
 }
 
+#[derive(Debug)]
 struct Meeting {
     store: Store,
     said: broadcast::Sender<Said>,
 }
 
-impl fmt::Debug for InMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InMemory").finish_non_exhaustive()
-    }
-}
-
 impl InMemory {
     /// An empty store.
     pub fn new() -> Self {
-        let inner = Inner { began: Instant::now(), run: fastrand::u64(..), groups: Mutex::default() };
+        let inner = Inner { clock: TokioClock::new(), run: fastrand::u64(..), groups: Mutex::default() };
         Self(Arc::new(inner))
     }
 
-    fn now_ms(&self) -> u64 {
-        u64::try_from(self.0.began.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Meeting>> {
-        self.0.groups.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn at<T>(&self, group: &Group, ask: impl FnOnce(&mut Meeting) -> T) -> T {
-        let mut groups = self.lock();
+    /// Has the group's meeting do something, by its time.
+    fn at<T>(&self, group: &Group, act: impl FnOnce(&mut Meeting, u64) -> T) -> T {
+        let mut groups = self.0.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let meeting = groups
             .entry(Arc::clone(&group.name))
             .or_insert_with(|| Meeting { store: Store::default(), said: broadcast::channel(BEHIND).0 });
-        ask(meeting)
-    }
-
-    fn reply(&self, said: Vec<Said>) -> Reply {
-        Reply { run: self.0.run, said }
+        act(meeting, self.0.clock.now_ms())
     }
 }
 
@@ -87,27 +72,22 @@ impl Default for InMemory {
 
 impl Exchange for InMemory {
     async fn report(&self, group: &Arc<Group>, reports: &[Report]) -> Result<Reply, ExchangeError> {
-        let now_ms = self.now_ms();
-        let said = self.at(group, |meeting| {
-            for report in reports {
-                if let Some(said) = meeting.store.report(now_ms, group, report) {
-                    // Nobody may be listening.
-                    let _ = meeting.said.send(said);
-                }
-            }
-            let findings = reports.iter().filter_map(|report| meeting.store.finding(now_ms, &report.breaker));
-            findings.collect()
+        let said = self.at(group, |Meeting { store, said }, now_ms| {
+            // Nobody may be listening.
+            let told = reports.iter().filter_map(|report| store.report(now_ms, group, report));
+            told.for_each(|told| drop(said.send(told)));
+            reports.iter().filter_map(|report| store.finding(now_ms, &report.breaker)).collect()
         });
-        Ok(self.reply(said))
+        Ok(Reply { run: self.0.run, said })
     }
 
     async fn sync(&self, group: &Arc<Group>) -> Result<Reply, ExchangeError> {
-        let now_ms = self.now_ms();
-        Ok(self.reply(self.at(group, |meeting| meeting.store.all(now_ms))))
+        let said = self.at(group, |meeting, now_ms| meeting.store.all(now_ms));
+        Ok(Reply { run: self.0.run, said })
     }
 
     async fn hear(&self, group: &Arc<Group>, ear: mpsc::Sender<Heard>) {
-        let mut said = self.at(group, |meeting| meeting.said.subscribe());
+        let mut said = self.at(group, |meeting, _| meeting.said.subscribe());
         let run = self.0.run;
         let mut heard = Heard::Linked;
         while ear.send(heard).await.is_ok() {

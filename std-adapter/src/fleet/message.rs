@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use nanobreaker_core::Phase;
+
 /// The longest name of a group, of a breaker or of a person, and the longest reason, in bytes.
 pub const LONGEST_NAME: usize = 128;
 
@@ -40,14 +42,14 @@ pub struct Report {
 pub enum News {
     /// This instance found out by its own calls that the dependency is broken: a vote.
     Open {
-        /// For how long it stays open.
+        /// How long until it would probe.
         left_ms: u32,
         /// How long a probe may take.
         probe_ms: u32,
     },
     /// The same vote once more, in case it was lost. It never counts as a probe that failed.
     Still {
-        /// For how long it stays open.
+        /// How long until it would probe.
         left_ms: u32,
         /// How long a probe may take.
         probe_ms: u32,
@@ -97,9 +99,20 @@ impl OrderedAction {
         }
     }
 
+    pub(crate) const ALL: [Self; 3] = [Self::Isolate, Self::Disable, Self::Shadow];
+
+    /// The phase in which it holds a breaker.
+    pub(crate) const fn phase(self) -> Option<Phase> {
+        match self {
+            Self::Isolate => Some(Phase::Isolated),
+            Self::Disable => Some(Phase::Disabled),
+            Self::Shadow => None,
+        }
+    }
+
     /// The action of that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Isolate, Self::Disable, Self::Shadow].into_iter().find(|action| action.name() == name)
+        Self::ALL.into_iter().find(|action| action.name() == name)
     }
 }
 
@@ -110,7 +123,7 @@ pub struct Finding {
     pub breaker: Arc<str>,
     /// Numbers the findings of one memory of the store, see [`Heard`].
     pub epoch: u64,
-    /// For how long the one who found out stays open.
+    /// How long until the next probe.
     pub left_ms: u32,
     /// How long its probe may take.
     pub probe_ms: u32,
@@ -118,6 +131,13 @@ pub struct Finding {
     pub holder: Arc<str>,
     /// How many instances live; 0 where nothing counts them.
     pub live: u32,
+}
+
+impl Finding {
+    /// How long others wait for the holder's probe: not at all where nobody is to probe.
+    pub(crate) fn awaits_ms(&self) -> u32 {
+        if self.holder.is_empty() { 0 } else { self.probe_ms }
+    }
 }
 
 /// What the store tells an instance.
@@ -157,6 +177,17 @@ pub enum Said {
         /// The order.
         order: Option<Order>,
     },
+}
+
+impl Said {
+    /// The name of the breaker that it is about.
+    pub fn breaker(&self) -> &Arc<str> {
+        match self {
+            Self::Open(Finding { breaker, .. })
+            | Self::Look { breaker, .. }
+            | Self::Order { breaker, .. } => breaker,
+        }
+    }
 }
 
 /// What the store answers to reports.

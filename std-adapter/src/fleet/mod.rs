@@ -36,17 +36,18 @@
 //! # The parts
 //!
 //! [`message`] is what is said, [`Exchange`] who carries it. `store` has the rules of the store and `member`
-//! those of an instance, both as pure code. `task` runs them.
+//! those of an instance, both as pure code. `state` is what a process knows, and `task` runs it all.
 
 mod builder;
 mod exchange;
+mod lasting;
 mod member;
-mod members;
 mod memory;
 pub mod message;
 mod outbox;
 #[cfg(feature = "metrics")]
 mod publish;
+mod state;
 mod status;
 mod store;
 mod task;
@@ -56,7 +57,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nanobreaker_core::Transition;
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::AbortHandle;
 
 pub use builder::FleetBuilder;
@@ -68,9 +68,10 @@ pub use status::{BreakerInFleet, FindingInForce, FleetStatus, Link, OrderInForce
 
 use crate::shared::BreakerRef;
 use builder::checked_name;
-use member::Change;
+
 use message::{News, Order, OrderedAction, Report};
-use task::{Event, Shared};
+use state::Event;
+use task::Shared;
 
 /// The longest order: an order that nobody remembers must end.
 const LONGEST_ORDER: Duration = Duration::from_secs(7 * 24 * 3_600);
@@ -84,7 +85,6 @@ pub struct Fleet(Arc<Handle>);
 
 struct Handle {
     shared: Arc<Shared>,
-    inbox: UnboundedSender<Event>,
     task: AbortHandle,
 }
 
@@ -206,8 +206,7 @@ impl Fleet {
             return Err(FleetError::NoOrders);
         }
         let breaker = checked_name("breaker", breaker)?;
-        // The task ends with the last handle, of which this is one.
-        let _ = self.0.inbox.send(Event::Report(Report { breaker, news: News::Order(order) }));
+        self.0.shared.report(Report { breaker, news: News::Order(order) });
         Ok(())
     }
 
@@ -215,45 +214,22 @@ impl Fleet {
     pub fn status(&self) -> FleetStatus {
         let shared = &self.0.shared;
         let now_ms = shared.now_ms();
-        let (alone_since, heard_ms) = {
-            let link = shared.link();
-            (link.alone_since, link.heard_ms)
-        };
-        let left = |until_ms: u64| Duration::from_millis(until_ms.saturating_sub(now_ms));
-        let mut breakers: Vec<_> = shared
-            .members()
-            .joined
-            .values()
-            .map(|joined| BreakerInFleet {
-                name: Arc::clone(&joined.name),
-                votes_for: joined.rules.votes_until_ms(now_ms).map(left),
-                finding: joined.rules.finding(now_ms).map(|known| FindingInForce {
-                    epoch: known.epoch,
-                    left: left(known.until_ms),
-                    is_holder: known.is_mine,
-                }),
-                order: joined.rules.order().map(|obeyed| OrderInForce {
-                    action: obeyed.action,
-                    reason: Arc::clone(&obeyed.reason),
-                    left: left(obeyed.until_ms),
-                }),
-            })
-            .collect();
+        let state = shared.state();
+        let mut breakers: Vec<_> =
+            state.joined.values().map(|joined| BreakerInFleet::of(joined, now_ms)).collect();
         breakers.sort_by(|one, other| one.name.cmp(&other.name));
         FleetStatus {
             group: Arc::clone(&shared.group.name),
             instance: Arc::clone(&shared.group.instance),
-            link: alone_since.map_or(Link::Together, |since| Link::Alone { since }),
-            heard_ago: heard_ms.map(|at_ms| Duration::from_millis(now_ms.saturating_sub(at_ms))),
+            link: state.alone_since.map_or(Link::Together, |since| Link::Alone { since }),
+            heard_ago: state.heard_ms.map(|at_ms| Duration::from_millis(now_ms.saturating_sub(at_ms))),
             breakers,
         }
     }
 
     /// A place for a breaker that is about to be built.
     pub(crate) fn member(&self) -> Arc<Membership> {
-        let number = self.0.shared.number();
-        let shared = Arc::clone(&self.0.shared);
-        Arc::new(Membership { number, shared, inbox: self.0.inbox.clone() })
+        Arc::new(Membership { number: fastrand::u64(..), shared: Arc::clone(&self.0.shared) })
     }
 }
 
@@ -265,46 +241,44 @@ impl fmt::Debug for Fleet {
 
 /// A breaker's membership: it ends with the breaker, whose listener holds it.
 pub(crate) struct Membership {
+    /// Drawn at random, so no two are alike.
     number: u64,
-    #[cfg_attr(not(feature = "check"), expect(dead_code, reason = "only checks ask"))]
     shared: Arc<Shared>,
-    inbox: UnboundedSender<Event>,
 }
 
 impl Membership {
     pub(crate) fn join(&self, name: Arc<str>, breaker: BreakerRef) {
-        self.tell(Event::Joined(self.number, name, breaker));
+        self.tell(Event::Joined(name, breaker));
     }
 
     /// Never waits, and allocates at most: it runs on the thread that made the transition.
     pub(crate) fn changed(&self, transition: &Transition) {
-        let (to, cause, open_for_ms) = (transition.to, transition.cause, transition.open_for_ms);
-        self.tell(Event::Changed(self.number, Change { to, cause, open_for_ms }));
+        self.tell(Event::Changed(*transition));
     }
 
     /// Whether a finding is in force whose probe is another process's.
     #[cfg(feature = "check")]
     pub(crate) fn is_anothers(&self) -> bool {
-        let (now_ms, members) = (self.shared.now_ms(), self.shared.members());
-        let rules = members.joined.get(&self.number).map(|joined| &joined.rules);
-        rules.and_then(|rules| rules.finding(now_ms)).is_some_and(|known| !known.is_mine)
+        let (now_ms, state) = (self.shared.now_ms(), self.shared.state());
+        let rules = state.joined.get(&self.number).map(|joined| &joined.rules);
+        rules.is_some_and(|rules| rules.finding(now_ms).is_some_and(|known| !rules.holds(known)))
     }
 
     /// A check failed: where this process holds the finding it goes on.
     #[cfg(feature = "check")]
     pub(crate) fn check_failed(&self) {
-        self.tell(Event::CheckFailed(self.number));
+        self.tell(Event::CheckFailed);
     }
 
     fn tell(&self, event: Event) {
         // Where the fleet has ended there is nobody to tell.
-        let _ = self.inbox.send(event);
+        let _ = self.shared.inbox.send((self.number, event));
     }
 }
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        self.tell(Event::Left(self.number));
+        self.tell(Event::Left);
     }
 }
 

@@ -7,7 +7,7 @@ use super::message::{News, Report};
 /// The most reports that go in one call.
 const BATCH: usize = 64;
 
-/// The newest report is at the back.
+/// Reports, and when they were true. The newest is at the back.
 #[derive(Default)]
 pub(super) struct Outbox(VecDeque<(Report, u64)>);
 
@@ -22,44 +22,32 @@ impl Outbox {
         self.0.push_back((report, now_ms));
     }
 
-    /// Takes out what is to be sent, the newest first. What is no longer true is dropped.
-    pub(super) fn take(&mut self, now_ms: u64) -> Vec<(Report, u64)> {
-        self.0.retain(|(report, at_ms)| is_true_after(report, now_ms - at_ms));
+    /// Takes out what is to be sent, as it is now, the newest first. What is no longer true is dropped.
+    pub(super) fn take(&mut self, now_ms: u64) -> Vec<Report> {
+        self.0.retain_mut(|(report, at_ms)| ages(report, now_ms - std::mem::replace(at_ms, now_ms)));
         let rest = self.0.len().saturating_sub(BATCH);
-        self.0.split_off(rest).into_iter().rev().collect()
+        self.0.drain(rest..).rev().map(|(report, _)| report).collect()
     }
 
-    /// Puts back what could not be sent, where nothing newer waits.
-    pub(super) fn put_back(&mut self, reports: Vec<(Report, u64)>) {
-        for (report, at_ms) in reports {
+    /// Puts back what was taken then and could not be sent, where nothing newer waits.
+    pub(super) fn put_back(&mut self, reports: Vec<Report>, taken_ms: u64) {
+        for report in reports {
             if !self.0.iter().any(|(newer, _)| is_of_same(newer, &report)) {
-                self.0.push_front((report, at_ms));
+                self.0.push_front((report, taken_ms));
             }
         }
     }
 }
 
-/// The report as it is after `waited_ms` milliseconds.
-pub(super) fn aged(report: &Report, waited_ms: u64) -> Report {
-    let mut report = report.clone();
-    if let Some(left_ms) = left_of(&mut report.news) {
-        *left_ms = left_ms.saturating_sub(u32::try_from(waited_ms).unwrap_or(u32::MAX));
-    }
-    report
-}
-
-fn is_true_after(report: &Report, waited_ms: u64) -> bool {
-    let mut news = report.news.clone();
-    left_of(&mut news).is_none_or(|left_ms| u64::from(*left_ms) > waited_ms)
-}
-
-/// What is left of the time for which the news is true.
-fn left_of(news: &mut News) -> Option<&mut u32> {
-    match news {
-        News::Open { left_ms, .. } | News::Still { left_ms, .. } => Some(left_ms),
-        News::Order(Some(order)) => Some(&mut order.left_ms),
-        News::Well { .. } | News::Alive | News::Order(None) => None,
-    }
+/// Makes of a report what it is this much later. Returns whether it is still true.
+fn ages(report: &mut Report, ms: u64) -> bool {
+    let left_ms = match &mut report.news {
+        News::Open { left_ms, .. } | News::Still { left_ms, .. } => left_ms,
+        News::Order(Some(order)) => &mut order.left_ms,
+        News::Well { .. } | News::Alive | News::Order(None) => return true,
+    };
+    *left_ms = left_ms.saturating_sub(u32::try_from(ms).unwrap_or(u32::MAX));
+    *left_ms > 0
 }
 
 fn is_of_same(one: &Report, other: &Report) -> bool {
@@ -84,7 +72,7 @@ mod tests {
         outbox.put(open("7", 900), 100);
         let first = outbox.take(100);
         assert_eq!(first.len(), 64);
-        assert_eq!((&*first[0].0.breaker, &*first[1].0.breaker), ("7", "99"));
+        assert_eq!((&*first[0].breaker, &*first[1].breaker), ("7", "99"));
         assert_eq!(outbox.take(100).len(), 36);
         assert!(outbox.is_empty());
     }
@@ -95,8 +83,8 @@ mod tests {
         outbox.put(open("a", 1_000), 0);
         let sent = outbox.take(0);
         outbox.put(open("a", 5_000), 10);
-        outbox.put_back(sent);
-        assert_eq!(outbox.take(10), [(open("a", 5_000), 10)]);
+        outbox.put_back(sent, 0);
+        assert_eq!(outbox.take(10), [open("a", 5_000)]);
     }
 
     #[test]
@@ -105,6 +93,15 @@ mod tests {
         outbox.put(open("a", 1_000), 0);
         outbox.put(Report { breaker: "b".into(), news: News::Well { epoch: 1 } }, 0);
         assert_eq!(outbox.take(1_000).len(), 1);
-        assert_eq!(aged(&open("a", 1_000), 400), open("a", 600));
+    }
+
+    #[test]
+    fn what_waited_has_less_left() {
+        let mut outbox = Outbox::default();
+        outbox.put(open("a", 1_000), 0);
+        let sent = outbox.take(400);
+        assert_eq!(sent, [open("a", 600)]);
+        outbox.put_back(sent, 400);
+        assert_eq!(outbox.take(500), [open("a", 500)]);
     }
 }

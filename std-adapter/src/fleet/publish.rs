@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use metrics::{Unit, describe_gauge, gauge};
 
+use super::message::OrderedAction;
 use super::{Fleet, Link};
 
 const ALONE: &str = "nanobreaker_fleet_alone";
@@ -35,10 +36,11 @@ impl Fleet {
             let name = || ("breaker", Arc::clone(&breaker.name).to_string());
             let is_found = u8::from(breaker.finding.is_some());
             gauge!(FINDING, &[group(), name()]).set(f64::from(is_found));
-            let obeyed = breaker.order.map(|order| order.action.name());
-            for action in ["isolate", "disable", "shadow"] {
+            let obeyed = breaker.order.map(|order| order.action);
+            for action in OrderedAction::ALL {
                 let is_obeyed = u8::from(obeyed == Some(action));
-                gauge!(ORDER, &[group(), name(), ("action", action.to_owned())]).set(f64::from(is_obeyed));
+                let labels = [group(), name(), ("action", action.name().to_owned())];
+                gauge!(ORDER, &labels).set(f64::from(is_obeyed));
             }
         }
     }

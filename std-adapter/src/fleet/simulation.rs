@@ -10,8 +10,9 @@ use fastrand::Rng;
 use nanobreaker_core::window::Failures;
 use nanobreaker_core::{Breaker, Cause, Config, ManualClock, Observer, Outcome, Phase, Token, Transition};
 
-use super::member::{Act, Change, Member, Timing};
+use super::member::{Act, Member, Now};
 use super::message::{Group, News, Report, Said};
+use super::outbox::Outbox;
 use super::store::Store;
 
 const STEP_MS: u64 = 5;
@@ -23,8 +24,14 @@ const CALL_MS: u64 = 5;
 /// After a gap, what is in force is asked for within this time.
 const SYNC_SPREAD_MS: u64 = 2_000;
 
-const TIMING: Timing =
-    Timing { open_for_ms: OPEN_MS, max_open_ms: MAX_OPEN_MS, probe_ms: PROBE_MS, counts_requests: false };
+const TIMING: Now = Now {
+    ms: 0,
+    open_for_ms: OPEN_MS,
+    max_open_ms: MAX_OPEN_MS,
+    probe_ms: PROBE_MS,
+    counts_requests: false,
+    is_held: false,
+};
 
 #[derive(Default)]
 struct Recorder(RefCell<Vec<Transition>>);
@@ -38,6 +45,8 @@ impl Observer for Recorder {
 struct Instance {
     breaker: Breaker<Failures<5>, &'static ManualClock, Recorder>,
     rules: Member,
+    /// Which memory of the store it knows.
+    run: u64,
     group: Group,
     /// Between two calls, on average.
     every_ms: u64,
@@ -48,7 +57,7 @@ struct Instance {
     stopped_at_ms: Option<u64>,
     advised: u32,
     /// What it has to tell a store that is gone.
-    unsent: Option<News>,
+    unsent: Outbox,
 }
 
 /// How bad the network is.
@@ -72,7 +81,7 @@ enum Letter {
 struct World {
     clock: &'static ManualClock,
     rng: Rng,
-    timing: Timing,
+    timing: Now,
     network: Option<Network>,
     store: Store,
     /// Which memory it is.
@@ -96,7 +105,7 @@ impl World {
         Self::timed(TIMING, seed, network, quorum, intervals_ms)
     }
 
-    fn timed(timing: Timing, seed: u64, network: Option<Network>, quorum: u32, intervals_ms: &[u64]) -> Self {
+    fn timed(timing: Now, seed: u64, network: Option<Network>, quorum: u32, intervals_ms: &[u64]) -> Self {
         let mut rng = Rng::with_seed(seed);
         let clock: &'static ManualClock = Box::leak(Box::new(ManualClock::new(1_000_000)));
         let config = Config::builder()
@@ -115,7 +124,8 @@ impl World {
                 let instance: Arc<str> = number.to_string().into();
                 Instance {
                     breaker,
-                    rules: Member::new(Arc::clone(&instance)),
+                    rules: Member::new(Arc::clone(&instance), rng.fork()),
+                    run: 1,
                     group: Group { name: "simulated".into(), instance, quorum, quorum_percent: 0 },
                     every_ms: *every_ms,
                     next_call_ms: 1_000_000 + rng.u64(0..*every_ms),
@@ -124,7 +134,7 @@ impl World {
                     is_dead: false,
                     stopped_at_ms: None,
                     advised: 0,
-                    unsent: None,
+                    unsent: Outbox::default(),
                 }
             })
             .collect();
@@ -218,9 +228,8 @@ impl World {
         let now_ms = self.now_ms();
         let instance = &mut self.instances[number];
         if instance.rules.next_ms().is_some_and(|at_ms| at_ms <= now_ms) {
-            let (act, news) = instance.rules.due(now_ms, self.timing, &mut self.rng);
+            let act = instance.rules.due(Now { ms: now_ms, ..self.timing });
             self.act(number, act);
-            self.send(number, news);
         }
     }
 
@@ -234,10 +243,8 @@ impl World {
             if transition.to == Phase::Open {
                 instance.stopped_at_ms.get_or_insert(now_ms);
             }
-            let (to, cause, open_for_ms) = (transition.to, transition.cause, transition.open_for_ms);
-            let change = Change { to, cause, open_for_ms };
-            let news = instance.rules.changed(change, now_ms, self.timing, &mut self.rng);
-            self.send(number, news);
+            let act = instance.rules.changed(&transition, Now { ms: now_ms, ..self.timing });
+            self.act(number, act);
         }
     }
 
@@ -246,21 +253,19 @@ impl World {
         match act {
             Some(Act::Advise(ms)) => drop(breaker.advise_ms(ms.into())),
             Some(Act::Recover) => drop(breaker.recover()),
+            Some(Act::Tell(news)) => return self.send(number, news),
             Some(act) => panic!("nobody ordered {act:?}"),
             None => return,
         }
         self.tell(number);
     }
 
-    fn send(&mut self, number: usize, news: Option<News>) {
-        let Some(news) = news else {
-            return;
-        };
-        if self.is_gone {
-            self.instances[number].unsent = Some(news);
-            return;
-        }
+    fn send(&mut self, number: usize, news: News) {
         let report = Report { breaker: "payments".into(), news };
+        if self.is_gone {
+            let now_ms = self.now_ms();
+            return self.instances[number].unsent.put(report, now_ms);
+        }
         self.mail(|| Letter::Report(number, report.clone()));
     }
 
@@ -278,15 +283,19 @@ impl World {
     }
 
     fn linked(&mut self, number: usize) {
-        let now_ms = self.now_ms();
-        for said in self.store.all(now_ms) {
+        let now = Now { ms: self.now_ms(), ..self.timing };
+        let instance = &mut self.instances[number];
+        let is_new = std::mem::replace(&mut instance.run, self.run) != self.run;
+        let act = is_new.then(|| instance.rules.is_forgotten(now));
+        self.act(number, act.flatten());
+        for said in self.store.all(now.ms) {
             self.hear(number, &said);
         }
-        let instance = &mut self.instances[number];
-        instance.rules.in_run(self.run, now_ms);
-        instance.rules.vote_again(now_ms);
-        let unsent = instance.unsent.take();
-        self.send(number, unsent);
+        let act = self.instances[number].rules.vote_again(now);
+        self.act(number, act);
+        for report in self.instances[number].unsent.take(now.ms) {
+            self.send(number, report.news);
+        }
     }
 
     fn mail(&mut self, letter: impl Fn() -> Letter) {
@@ -337,8 +346,7 @@ impl World {
 
     fn hear(&mut self, number: usize, said: &Said) {
         let now_ms = self.now_ms();
-        let rules = &mut self.instances[number].rules;
-        let act = rules.heard(self.run, said, now_ms, self.timing, false, &mut self.rng);
+        let act = self.instances[number].rules.heard(said, Now { ms: now_ms, ..self.timing });
         self.act(number, act);
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::message::OrderedAction;
+use super::state::Joined;
 
 /// What this process knows of its fleet.
 #[derive(Clone, Debug)]
@@ -69,4 +70,24 @@ pub struct OrderInForce {
     pub reason: Arc<str>,
     /// For how much longer.
     pub left: Duration,
+}
+
+impl BreakerInFleet {
+    pub(super) fn of(Joined { name, rules, .. }: &Joined, now_ms: u64) -> Self {
+        let left = |until_ms: u64| Duration::from_millis(until_ms.saturating_sub(now_ms));
+        Self {
+            name: Arc::clone(name),
+            votes_for: rules.votes_until_ms(now_ms).map(left),
+            finding: rules.finding(now_ms).map(|known| FindingInForce {
+                epoch: known.what.epoch,
+                left: left(known.until_ms),
+                is_holder: rules.holds(known),
+            }),
+            order: rules.obeys.as_ref().map(|obeyed| OrderInForce {
+                action: obeyed.what.action,
+                reason: Arc::clone(&obeyed.what.reason),
+                left: left(obeyed.until_ms),
+            }),
+        }
+    }
 }

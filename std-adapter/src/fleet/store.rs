@@ -5,89 +5,54 @@
 //!
 //! | time | length | who may do what |
 //! | ---- | ------ | --------------- |
-//! | in force | open time + a probe's time | the holder extends or ends it; others only vote |
-//! | due | until ten probes' time after the open time | whoever finds out first becomes the holder, or ends it |
+//! | in force | until the probe, and a probe's time | the holder extends or ends it; others only vote |
+//! | due | until ten probes' time after the first | whoever finds out first becomes the holder, or ends it |
 //! | gone | | a new quorum |
 //!
+//! Where nobody is to probe it is due without a probe's time.
 //! A holder whose probe failed hands over to the next voter. So does one that found out first while a
 //! finding was due: it is not heard there twice in a row. Hence no single bad instance holds the others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::lasting::Lasting;
 use super::message::{Finding, Group, News, Order, Report, Said};
 
 /// An instance that was not heard of for so long is not counted as living. Heartbeats come every 5 s.
 const LIVES_MS: u64 = 15_000;
 
 /// A group's memory.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Store {
     epoch: u64,
     live: BTreeMap<Arc<str>, u64>,
     breakers: BTreeMap<Arc<str>, Votes>,
-    orders: BTreeMap<Arc<str>, (Order, u64)>,
+    orders: BTreeMap<Arc<str>, Lasting<Order>>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Votes {
     /// Instance and when its vote ends.
     by: BTreeMap<Arc<str>, u64>,
-    finding: Option<Kept>,
-}
-
-struct Kept {
-    epoch: u64,
-    until_ms: u64,
-    probe_ms: u32,
-    /// Who is to probe; empty where nobody is.
-    holder: Arc<str>,
-    /// Who reported last.
+    finding: Option<Lasting<Finding>>,
+    /// Who reported that last.
     last: Arc<str>,
-}
-
-impl Kept {
-    fn is_in_force(&self, now_ms: u64) -> bool {
-        now_ms < self.until_ms + u64::from(self.probe_ms)
-    }
-
-    fn is_gone(&self, now_ms: u64) -> bool {
-        now_ms >= self.until_ms + 10 * u64::from(self.probe_ms)
-    }
-
-    fn told(&self, breaker: &Arc<str>, now_ms: u64, live: u32) -> Said {
-        Said::Open(Finding {
-            breaker: Arc::clone(breaker),
-            epoch: self.epoch,
-            left_ms: left(self.until_ms, now_ms),
-            probe_ms: self.probe_ms,
-            holder: Arc::clone(&self.holder),
-            live,
-        })
-    }
-}
-
-fn left(until_ms: u64, now_ms: u64) -> u32 {
-    u32::try_from(until_ms.saturating_sub(now_ms)).unwrap_or(u32::MAX)
 }
 
 impl Store {
     /// Takes a report in. Returns what all are to hear, if anything.
     pub(crate) fn report(&mut self, now_ms: u64, group: &Group, report: &Report) -> Option<Said> {
         let live = self.heard_of(now_ms, group);
-        match &report.news {
+        let (breaker, holder) = (Arc::clone(&report.breaker), Arc::clone(&group.instance));
+        match report.news {
             News::Alive => None,
-            News::Order(order) => Some(self.order(now_ms, &report.breaker, order.clone())),
-            News::Well { epoch } => self.well(now_ms, group, &report.breaker, *epoch),
+            News::Order(ref order) => Some(self.order(now_ms, breaker, order.clone())),
+            News::Well { epoch } => self.well(now_ms, &holder, breaker, epoch),
             News::Open { left_ms, probe_ms } | News::Still { left_ms, probe_ms } => {
                 let is_new = matches!(report.news, News::Open { .. });
-                self.open(
-                    now_ms,
-                    group,
-                    live,
-                    &report.breaker,
-                    Vote { left_ms: *left_ms, probe_ms: *probe_ms, is_new },
-                )
+                let found = Finding { breaker, epoch: 0, left_ms, probe_ms, holder, live };
+                self.open(now_ms, found, is_new, group.needed(live))
             }
         }
     }
@@ -95,98 +60,82 @@ impl Store {
     /// The finding that is in force for this breaker.
     pub(crate) fn finding(&self, now_ms: u64, breaker: &Arc<str>) -> Option<Said> {
         let finding = self.breakers.get(breaker)?.finding.as_ref()?;
-        finding.is_in_force(now_ms).then(|| finding.told(breaker, now_ms, self.live.len() as u32))
+        let (left_ms, live) = (finding.left_ms(now_ms), self.live.len() as u32);
+        let told = || Said::Open(Finding { left_ms, live, ..finding.what.clone() });
+        finding.is_in_force(now_ms).then(told)
     }
 
     /// All findings and orders that are in force.
     pub(crate) fn all(&self, now_ms: u64) -> Vec<Said> {
         let findings = self.breakers.keys().filter_map(|breaker| self.finding(now_ms, breaker));
-        let orders = self.orders.iter().filter(|(_, (_, until_ms))| now_ms < *until_ms).map(
-            |(breaker, (order, until_ms))| Said::Order {
-                breaker: Arc::clone(breaker),
-                order: Some(Order { left_ms: left(*until_ms, now_ms), ..order.clone() }),
-            },
-        );
+        let orders =
+            self.orders.iter().filter(|(_, order)| now_ms < order.until_ms).map(|(breaker, order)| {
+                let left_ms = order.left_ms(now_ms);
+                Said::Order {
+                    breaker: Arc::clone(breaker),
+                    order: Some(Order { left_ms, ..order.what.clone() }),
+                }
+            });
         findings.chain(orders).collect()
     }
 
     /// Counts the living, where that is asked for.
     fn heard_of(&mut self, now_ms: u64, group: &Group) -> u32 {
-        if group.quorum_percent == 0 {
-            return 0;
+        if group.quorum_percent > 0 {
+            self.live.insert(Arc::clone(&group.instance), now_ms);
+            self.live.retain(|_, heard_ms| now_ms.saturating_sub(*heard_ms) < LIVES_MS);
         }
-        self.live.insert(Arc::clone(&group.instance), now_ms);
-        self.live.retain(|_, heard_ms| now_ms.saturating_sub(*heard_ms) < LIVES_MS);
         self.live.len() as u32
     }
 
-    fn order(&mut self, now_ms: u64, breaker: &Arc<str>, order: Option<Order>) -> Said {
-        match &order {
-            Some(order) => {
-                self.orders.retain(|_, (_, until_ms)| now_ms < *until_ms);
-                let until_ms = now_ms + u64::from(order.left_ms);
-                self.orders.insert(Arc::clone(breaker), (order.clone(), until_ms));
-            }
-            None => drop(self.orders.remove(breaker)),
-        }
-        Said::Order { breaker: Arc::clone(breaker), order }
+    fn order(&mut self, now_ms: u64, breaker: Arc<str>, order: Option<Order>) -> Said {
+        self.orders.retain(|of, order| *of != breaker && now_ms < order.until_ms);
+        let kept =
+            order.clone().map(|order| (Arc::clone(&breaker), Lasting::new(order.left_ms, order, now_ms)));
+        self.orders.extend(kept);
+        Said::Order { breaker, order }
     }
 
-    fn well(&mut self, now_ms: u64, group: &Group, breaker: &Arc<str>, epoch: u64) -> Option<Said> {
-        let votes = self.breakers.get_mut(breaker)?;
-        let finding = votes.finding.as_ref()?;
-        let is_holders = finding.holder == group.instance && finding.epoch == epoch;
+    fn well(&mut self, now_ms: u64, me: &Arc<str>, breaker: Arc<str>, epoch: u64) -> Option<Said> {
+        let finding = self.breakers.get(&breaker)?.finding.as_ref()?;
+        let is_holders = finding.what.holder == *me && finding.what.epoch == epoch;
         if !is_holders && finding.is_in_force(now_ms) {
             return None;
         }
-        let epoch = finding.epoch;
-        self.breakers.remove(breaker);
-        Some(Said::Look { breaker: Arc::clone(breaker), epoch })
+        let epoch = finding.what.epoch;
+        self.breakers.remove(&breaker);
+        Some(Said::Look { breaker, epoch })
     }
 
-    fn open(
-        &mut self,
-        now_ms: u64,
-        group: &Group,
-        live: u32,
-        breaker: &Arc<str>,
-        vote: Vote,
-    ) -> Option<Said> {
-        let me = &group.instance;
-        let votes = self.breakers.entry(Arc::clone(breaker)).or_default();
-        let until_ms = now_ms + u64::from(vote.left_ms);
-        votes.by.insert(Arc::clone(me), until_ms + u64::from(vote.probe_ms));
+    /// Takes a vote in: what this instance found, with itself as the holder.
+    fn open(&mut self, now_ms: u64, mut found: Finding, is_new: bool, needed: u32) -> Option<Said> {
+        let me = Arc::clone(&found.holder);
+        let votes = self.breakers.entry(Arc::clone(&found.breaker)).or_default();
+        let ends_ms = now_ms + u64::from(found.left_ms) + u64::from(found.probe_ms);
+        votes.by.insert(Arc::clone(&me), ends_ms);
         votes.by.retain(|_, ends_ms| now_ms < *ends_ms);
-        votes.finding.take_if(|finding| finding.is_gone(now_ms));
-        let holder = match &votes.finding {
-            Some(finding) if finding.holder == *me => vote.is_new.then(|| votes.next_after(me))?,
-            Some(finding) if finding.is_in_force(now_ms) || finding.last == *me => return None,
-            Some(_) => Arc::clone(me),
-            None if votes.by.len() as u32 >= group.needed(live) => Arc::clone(me),
-            None => return None,
-        };
+        votes.finding.take_if(|kept| now_ms >= kept.until_ms + 10 * u64::from(kept.what.probe_ms));
+        match &votes.finding {
+            Some(kept) if kept.what.holder == me && is_new => found.holder = votes.next_after(&me),
+            Some(kept) if kept.what.holder == me => return None,
+            Some(kept) if kept.is_in_force(now_ms) || votes.last == me => return None,
+            None if (votes.by.len() as u32) < needed => return None,
+            _ => {}
+        }
         // By the clock, so that a store that lost its newest findings does not begin below them.
         self.epoch = now_ms.max(self.epoch + 1);
-        let finding =
-            Kept { epoch: self.epoch, until_ms, probe_ms: vote.probe_ms, holder, last: Arc::clone(me) };
-        let said = finding.told(breaker, now_ms, live);
-        votes.finding = Some(finding);
-        Some(said)
+        found.epoch = self.epoch;
+        votes.last = me;
+        votes.finding = Some(Lasting::new(found.left_ms, found.clone(), now_ms));
+        Some(Said::Open(found))
     }
-}
-
-struct Vote {
-    left_ms: u32,
-    probe_ms: u32,
-    /// Not one repeated.
-    is_new: bool,
 }
 
 impl Votes {
     /// Another one who voted, the one whose vote lasts longest; nobody where there is none.
     fn next_after(&self, instance: &Arc<str>) -> Arc<str> {
         let others = self.by.iter().filter(|(by, _)| *by != instance);
-        others.max_by_key(|(_, ends_ms)| **ends_ms).map_or_else(|| Arc::from(""), |(by, _)| Arc::clone(by))
+        others.max_by_key(|(_, ends_ms)| **ends_ms).map(|(by, _)| Arc::clone(by)).unwrap_or_default()
     }
 }
 
@@ -286,6 +235,16 @@ mod tests {
         let mut store = agreed();
         assert_eq!(store.report(12_000, &group("c"), &open(10_000)), None, "b may still be probing");
         assert_eq!(holder(store.report(12_010, &group("c"), &open(10_000))).as_deref(), Some("c"));
+    }
+
+    #[test]
+    fn where_nobody_is_to_probe_others_wait_for_no_probe() {
+        let mut store = Store::default();
+        store.report(0, &group("a"), &open(1_000));
+        store.report(10, &group("b"), &open(10_000));
+        assert_eq!(holder(store.report(10_000, &group("b"), &open(5_000))).as_deref(), Some(""));
+        assert_eq!(store.report(14_999, &group("c"), &open(10_000)), None);
+        assert_eq!(holder(store.report(15_000, &group("c"), &open(10_000))).as_deref(), Some("c"));
     }
 
     #[test]

@@ -1,340 +1,227 @@
 //! The one task of a fleet: it carries reports out and findings in.
 
-use std::future::{Future, pending};
-use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use nanobreaker_core::{Outcome, Phase, Token};
-use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until, timeout};
+use nanobreaker_core::Clock;
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::time::sleep;
 
-use super::exchange::{Exchange, ExchangeError};
-use super::member::{Act, Change, about};
-use super::members::{Members, ToDo};
-use super::message::{Group, Heard, News, OrderedAction, Reply, Report};
-use super::outbox::{Outbox, aged};
+use super::exchange::Exchange;
+use super::member::{Act, about};
+use super::message::{Group, Heard, News, OrderedAction, Report};
+use super::state::{Event, State};
+use crate::call::CallExt;
+use crate::clock::TokioClock;
 use crate::shared::{BreakerRef, SharedBreaker};
 
 /// Reports go at most this often.
-const PACE_MS: u64 = 10;
-/// The store is given this long to take a report.
+const PACE: Duration = Duration::from_millis(10);
+/// The store is given this long to answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// A heartbeat goes this often, where a quorum in per cent counts the living.
 const HEARTBEAT_MS: u64 = 5_000;
-/// After a gap, what is in force is asked for within this time.
-const SYNC_SPREAD_MS: u64 = 2_000;
-
-/// What the process has to tell its task.
-pub(super) enum Event {
-    Joined(u64, Arc<str>, BreakerRef),
-    Left(u64),
-    Changed(u64, Change),
-    #[cfg(feature = "check")]
-    CheckFailed(u64),
-    Report(Report),
-}
 
 /// What the task and the handles share.
 pub(super) struct Shared {
     pub(super) group: Arc<Group>,
-    began: Instant,
-    pub(super) members: Mutex<Members>,
-    pub(super) link: Mutex<LinkState>,
-    /// Numbers of members.
-    pub(super) next: AtomicU64,
     pub(super) may_order: bool,
-}
-
-pub(super) struct LinkState {
-    /// Since when the link is lost; `None` while it stands.
-    pub(super) alone_since: Option<SystemTime>,
-    pub(super) heard_ms: Option<u64>,
-}
-
-impl Shared {
-    pub(super) fn new(group: Group, counts_requests: bool, may_order: bool) -> Self {
-        Self {
-            group: Arc::new(group),
-            began: Instant::now(),
-            members: Mutex::new(Members::new(counts_requests)),
-            link: Mutex::new(LinkState { alone_since: Some(SystemTime::now()), heard_ms: None }),
-            next: AtomicU64::new(0),
-            may_order,
-        }
-    }
-
-    pub(super) fn now_ms(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    pub(super) fn members(&self) -> MutexGuard<'_, Members> {
-        self.members.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn link(&self) -> MutexGuard<'_, LinkState> {
-        self.link.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn number(&self) -> u64 {
-        // Relaxed: numbers only need to differ.
-        self.next.fetch_add(1, Ordering::Relaxed)
-    }
-
-    fn heard_now(&self) {
-        self.link().heard_ms = Some(self.now_ms());
-    }
-}
-
-type Sent = Vec<(Report, u64)>;
-
-/// What the store was asked for, and what it answered.
-enum Answered {
-    Report(Sent, Result<Reply, ExchangeError>),
-    Sync(Result<Reply, ExchangeError>),
-}
-
-/// What the task keeps for itself.
-struct Task<'a, E> {
-    exchange: &'a E,
-    shared: &'a Shared,
+    /// What the process has to tell its task: of which breaker, and what.
+    pub(super) inbox: UnboundedSender<(u64, Event)>,
+    clock: TokioClock,
+    state: Mutex<State>,
+    /// The state was changed.
+    changed: Notify,
     /// Before the store, so that a dead one is not asked all the time.
     store: SharedBreaker,
-    token: Option<Token>,
-    outbox: Outbox,
-    asked: Option<Pin<Box<dyn Future<Output = Answered> + Send + 'a>>>,
-    send_at_ms: u64,
-    sync_at_ms: Option<u64>,
-    beat_at_ms: Option<u64>,
-    was_linked: bool,
 }
 
+/// Runs until it is dropped.
 pub(super) async fn run<E: Exchange>(
     exchange: E,
     shared: Arc<Shared>,
-    store: SharedBreaker,
-    mut inbox: mpsc::UnboundedReceiver<Event>,
+    mut inbox: UnboundedReceiver<(u64, Event)>,
 ) {
     let (ear, mut heard) = mpsc::channel(256);
-    let mut hearing = pin!(exchange.hear(&shared.group, ear));
-    let mut is_hearing = true;
-    let mut task = Task::new(&exchange, &shared, store);
-    loop {
-        let next_ms = task.go_on();
-        let wake = async {
-            match next_ms {
-                Some(at_ms) => sleep_until(shared.began + Duration::from_millis(at_ms)).await,
-                None => pending().await,
+    let hearing = async {
+        exchange.hear(&shared.group, ear.clone()).await;
+        let _ = ear.send(Heard::Lost).await;
+        pending().await
+    };
+    let doing = async {
+        loop {
+            tokio::select! {
+                Some((number, event)) = inbox.recv() => {
+                    shared.change(|state, now_ms| state.take(number, event, now_ms));
+                }
+                Some(heard) = heard.recv() => shared.hear(heard),
+                () = shared.wait(|| shared.go_on()) => {}
             }
+        }
+    };
+    tokio::select! {
+        // Who asks comes last, so that what the others found is reported at once.
+        biased;
+        () = hearing => {}
+        () = shared.beat() => {}
+        () = doing => {}
+        () = shared.ask(&exchange) => {}
+    }
+}
+
+impl Shared {
+    pub(super) fn new(
+        group: Group,
+        counts_requests: bool,
+        may_order: bool,
+        inbox: UnboundedSender<(u64, Event)>,
+    ) -> Self {
+        let state = Mutex::new(State::new(Arc::clone(&group.instance), counts_requests));
+        let (clock, changed, store) = (TokioClock::new(), Notify::new(), before_the_store());
+        Self { group: Arc::new(group), may_order, inbox, clock, state, changed, store }
+    }
+
+    pub(super) fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state, and does what follows after the lock was given back: breakers call listeners, who
+    /// may ask for the status.
+    fn change(&self, change: impl FnOnce(&mut State, u64)) {
+        let acts = {
+            let mut state = self.state();
+            change(&mut state, self.now_ms());
+            std::mem::take(&mut state.acts)
         };
-        let answer = async {
-            match &mut task.asked {
-                Some(asked) => asked.await,
+        for (breaker, act) in acts {
+            if breaker.is_alive() {
+                carry_out(breaker, act);
+            }
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// Has this report sent.
+    pub(super) fn report(&self, report: Report) {
+        self.change(|state, now_ms| state.outbox.put(report, now_ms));
+    }
+
+    /// Until this time, or until the state is changed after it was asked for that.
+    async fn wait(&self, until_ms: impl FnOnce() -> Option<u64>) {
+        let changed = self.changed.notified();
+        let until_ms = until_ms();
+        let in_time = async {
+            match until_ms {
+                Some(at_ms) => sleep(Duration::from_millis(at_ms.saturating_sub(self.now_ms()))).await,
                 None => pending().await,
             }
         };
         tokio::select! {
-            event = inbox.recv() => match event {
-                Some(event) => task.take(event),
-                None => return,
-            },
-            Some(heard) = heard.recv() => task.hear(heard),
-            answered = answer => task.answered(answered),
-            () = &mut hearing, if is_hearing => {
-                is_hearing = false;
-                task.hear(Heard::Lost);
-            }
-            () = wake => {}
-        }
-    }
-}
-
-impl<'a, E: Exchange> Task<'a, E> {
-    fn new(exchange: &'a E, shared: &'a Shared, store: SharedBreaker) -> Self {
-        Self {
-            exchange,
-            shared,
-            store,
-            token: None,
-            outbox: Outbox::default(),
-            asked: None,
-            send_at_ms: 0,
-            sync_at_ms: None,
-            beat_at_ms: (shared.group.quorum_percent > 0).then_some(0),
-            was_linked: false,
+            () = changed => {}
+            () = in_time => {}
         }
     }
 
     /// Does what is due. Returns when something is due next.
-    fn go_on(&mut self) -> Option<u64> {
-        let now_ms = self.shared.now_ms();
-        let (todo, next_ms) = self.shared.members().due(now_ms);
-        self.carry_out(todo);
-        if self.beat_at_ms.is_some_and(|at_ms| at_ms <= now_ms) {
-            self.beat_at_ms = Some(now_ms + about(HEARTBEAT_MS, &mut fastrand::Rng::new()));
-            self.outbox.put(Report { breaker: Arc::from(""), news: News::Alive }, now_ms);
-        }
-        let ask_at_ms = self.ask(now_ms);
-        [next_ms, self.beat_at_ms, ask_at_ms].into_iter().flatten().min()
-    }
-
-    /// Asks the store for something, if that is due. Returns when it is due otherwise.
-    fn ask(&mut self, now_ms: u64) -> Option<u64> {
-        if self.asked.is_some() {
-            return None;
-        }
-        let sends = (!self.outbox.is_empty()).then_some(self.send_at_ms);
-        let at_ms = [sends, self.sync_at_ms].into_iter().flatten().min()?;
-        if at_ms > now_ms {
-            return Some(at_ms);
-        }
-        match self.store.allow_token() {
-            Ok(token) => self.token = Some(token),
-            Err(rejected) => {
-                let wait_ms = rejected.retry_after_ms().unwrap_or(1_000).max(1);
-                return Some(now_ms + u64::from(wait_ms));
+    fn go_on(&self) -> Option<u64> {
+        loop {
+            let next_ms = self.state().next_ms();
+            if next_ms.is_none_or(|at_ms| at_ms > self.now_ms()) {
+                return next_ms;
             }
+            self.change(State::due);
         }
-        let (exchange, group) = (self.exchange, &self.shared.group);
-        self.asked = if self.sync_at_ms.take_if(|at_ms| *at_ms <= now_ms).is_some() {
-            Some(Box::pin(async move { Answered::Sync(in_time(exchange.sync(group)).await) }))
-        } else {
-            self.send_at_ms = now_ms + PACE_MS;
-            let sent = self.outbox.take(now_ms);
-            let reports: Vec<_> = sent.iter().map(|(report, at_ms)| aged(report, now_ms - at_ms)).collect();
-            Some(Box::pin(async move {
-                let answer = in_time(exchange.report(group, &reports)).await;
-                Answered::Report(sent, answer)
-            }))
-        };
-        None
     }
 
-    fn answered(&mut self, answered: Answered) {
-        self.asked = None;
-        let now_ms = self.shared.now_ms();
-        let (reply, is_sync) = match answered {
-            Answered::Sync(reply) => (reply, true),
-            Answered::Report(sent, reply) => {
-                if reply.is_err() {
-                    self.outbox.put_back(sent);
+    fn hear(&self, heard: Heard) {
+        if matches!(heard, Heard::Linked) {
+            self.store.reset();
+        }
+        self.change(|state, now_ms| state.hear(heard, now_ms));
+    }
+
+    /// Asks the store for what is in force, and reports to it, when that is due.
+    async fn ask<E: Exchange>(&self, exchange: &E) {
+        loop {
+            while self.state().asks_at_ms().is_none_or(|at_ms| at_ms > self.now_ms()) {
+                self.wait(|| self.state().asks_at_ms()).await;
+            }
+            let now_ms = self.now_ms();
+            let question = self.state().question(now_ms);
+            let asking = async {
+                match &question {
+                    Some(reports) => exchange.report(&self.group, reports).await,
+                    None => exchange.sync(&self.group).await,
                 }
-                (reply, false)
-            }
-        };
-        if let Some(token) = self.token.take() {
-            self.store.record(token, if reply.is_ok() { Outcome::Success } else { Outcome::Failure });
-        }
-        let Ok(reply) = reply else {
-            if is_sync {
-                self.sync_at_ms = Some(now_ms);
-            }
-            return;
-        };
-        self.shared.heard_now();
-        self.shared.members().in_run(reply.run, now_ms);
-        for said in reply.said {
-            self.hear(Heard::Said { run: reply.run, what: said });
-        }
-        if is_sync {
-            self.shared.members().vote_again(now_ms);
-        }
-    }
-
-    fn hear(&mut self, heard: Heard) {
-        let now_ms = self.shared.now_ms();
-        match heard {
-            Heard::Linked => {
-                // All come back at once after the store was gone, but not as they start.
-                let wait_ms = if self.was_linked { fastrand::u64(0..=SYNC_SPREAD_MS) } else { 0 };
-                self.was_linked = true;
-                self.sync_at_ms = Some(now_ms + wait_ms);
-                self.shared.link().alone_since = None;
-                self.store.reset();
-            }
-            Heard::Lost => {
-                self.shared.link().alone_since.get_or_insert_with(SystemTime::now);
-                return;
-            }
-            Heard::Alive => {}
-            Heard::Said { run, what } => {
-                let todo = self.shared.members().heard(run, &what, now_ms);
-                self.carry_out(todo);
-            }
-        }
-        self.shared.heard_now();
-    }
-
-    fn take(&mut self, event: Event) {
-        let now_ms = self.shared.now_ms();
-        match event {
-            Event::Joined(number, name, breaker) => {
-                self.shared.members().join(number, name, breaker, &self.shared.group);
-                // It may be that a finding, or an order, is in force for it.
-                if self.was_linked {
-                    self.sync_at_ms.get_or_insert(now_ms + PACE_MS);
+            };
+            let pace = if question.is_some() { PACE } else { Duration::ZERO };
+            match self.store.calls().timeout(PATIENCE).call_async(asking).await {
+                Ok(reply) => self.change(|state, now_ms| state.answered(&question, &reply, now_ms)),
+                Err(error) => {
+                    self.state().asks_again(question, now_ms);
+                    if let Some(rest) = error.retry_after() {
+                        self.wait(|| Some(now_ms + rest.as_millis() as u64)).await;
+                    }
                 }
             }
-            Event::Left(number) => self.shared.members().leave(number),
-            Event::Changed(number, change) => {
-                let todo = self.shared.members().changed(number, change, now_ms);
-                self.carry_out(todo);
-            }
-            #[cfg(feature = "check")]
-            Event::CheckFailed(number) => {
-                let todo = self.shared.members().check_failed(number, now_ms);
-                self.carry_out(todo);
-            }
-            Event::Report(report) => self.outbox.put(report, now_ms),
+            sleep(pace).await;
         }
     }
 
-    fn carry_out(&mut self, todo: ToDo) {
-        let now_ms = self.shared.now_ms();
-        for report in todo.reports {
-            self.outbox.put(report, now_ms);
+    /// Says again and again that this instance lives, where that is counted.
+    async fn beat(&self) {
+        if self.group.quorum_percent == 0 {
+            return pending().await;
         }
-        for (breaker, act) in todo.acts {
-            if breaker.is_alive() {
-                carry_out(&breaker, act);
-            }
+        loop {
+            self.report(Report { breaker: Arc::default(), news: News::Alive });
+            sleep(Duration::from_millis(about(HEARTBEAT_MS, &mut fastrand::Rng::new()))).await;
         }
     }
 }
 
-fn carry_out(breaker: &BreakerRef, act: Act) {
+fn carry_out(breaker: BreakerRef, act: Act) {
     match act {
         Act::Advise(ms) => drop(breaker.advise_ms(ms.into())),
         Act::Recover => drop(breaker.recover()),
-        Act::Obey(action, before) => {
-            if before == Some(OrderedAction::Shadow) {
-                breaker.shadow(false);
-            }
-            match action {
-                OrderedAction::Isolate => drop(breaker.isolate()),
-                OrderedAction::Disable => drop(breaker.disable()),
-                OrderedAction::Shadow => {
-                    release(breaker, before);
-                    breaker.shadow(true);
-                }
-            }
-        }
-        Act::Release(action) => release(breaker, Some(action)),
+        Act::Obey { before, after } => obey(breaker, before, after),
+        // That is the store's to hear.
+        Act::Tell(_) => {}
     }
 }
 
-/// Ends what an order did, unless somebody did otherwise meanwhile.
-fn release(breaker: &BreakerRef, action: Option<OrderedAction>) {
-    match (action, breaker.phase()) {
-        (Some(OrderedAction::Isolate), Phase::Isolated) | (Some(OrderedAction::Disable), Phase::Disabled) => {
-            breaker.reset();
+/// One order takes the place of another, unless somebody did otherwise meanwhile.
+fn obey(breaker: BreakerRef, before: Option<OrderedAction>, after: Option<OrderedAction>) {
+    let shadow = Some(OrderedAction::Shadow);
+    if [before, after].contains(&shadow) {
+        breaker.shadow(after == shadow);
+    }
+    match after {
+        Some(OrderedAction::Isolate) => drop(breaker.isolate()),
+        Some(OrderedAction::Disable) => drop(breaker.disable()),
+        Some(OrderedAction::Shadow) | None => {
+            if before.and_then(OrderedAction::phase) == Some(breaker.phase()) {
+                breaker.reset();
+            }
         }
-        (Some(OrderedAction::Shadow), _) => breaker.shadow(false),
-        _ => {}
     }
 }
 
-async fn in_time(answer: impl Future<Output = Result<Reply, ExchangeError>>) -> Result<Reply, ExchangeError> {
-    timeout(PATIENCE, answer).await.unwrap_or_else(|_| Err(ExchangeError::new("no answer in 500 ms")))
+/// A dead store is asked after half a second first, and every 10 s in the end.
+fn before_the_store() -> SharedBreaker {
+    SharedBreaker::builder()
+        .name("fleet")
+        .consecutive(1)
+        .open_for(Duration::from_millis(500))
+        .max_open(Duration::from_secs(10))
+        .jitter_permille(200)
+        .clock(TokioClock::new())
+        .build()
+        .expect("these settings are within their limits")
 }
