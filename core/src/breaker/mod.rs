@@ -285,11 +285,16 @@ fn insist<A>(mut seen: State, mut attempt: impl FnMut(State) -> Result<A, State>
     }
 }
 
-/// Shows some of what the state word says; reads no clock.
+/// Shows what the state word says; reads no clock.
 impl<W: Window, C, O> fmt::Debug for Breaker<W, C, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.load();
-        write!(f, "Breaker({}, generation {}, streak {})", state.phase(), state.generation(), state.streak())
+        f.debug_struct("Breaker")
+            .field("phase", &state.phase())
+            .field("in_shadow", &state.is_in_shadow())
+            .field("generation", &state.generation())
+            .field("streak", &state.streak())
+            .finish_non_exhaustive()
     }
 }
 
