@@ -5,6 +5,7 @@ use core::borrow::Borrow;
 use crate::breaker::insist;
 use crate::permit::Kind;
 use crate::state::{Code, Round, State};
+use crate::sync::WIDE;
 use crate::window::{Verdict, Window};
 use crate::{Breaker, Cause, Clock, Observer, Outcome, Phase, Recorded, Token};
 
@@ -95,14 +96,15 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     #[inline]
     fn take_in_as(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
         let is_counted = state.judges_by_window() && token == Token::new(state.generation(), Kind::Counted);
-        if outcome == Outcome::Success && is_counted {
+        // A short way for failures, too. Small chips do without it, since it costs flash.
+        if is_counted && (outcome == Outcome::Success || WIDE && outcome.counts()) {
             self.judge(state, outcome)
         } else {
             self.take_in_other(state, token, outcome)
         }
     }
 
-    /// All but a good call that is judged by the window.
+    /// All but a call that is judged by the window at once.
     #[cold]
     fn take_in_other(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
         insist(state, |state| match token.kind() {
