@@ -56,6 +56,7 @@
 //!
 //! | feature | adds |
 //! | ------- | ---- |
+//! | `alloc` | nothing: an `Arc<C>` is a clock without it, as each pointer to one is |
 //! | `defmt` | `defmt::Format` for the public types |
 //! | `serde` | serialization of phases, outcomes, causes, snapshots and transitions |
 //!

@@ -52,12 +52,21 @@ struct Instance {
     every_ms: u64,
     next_call_ms: u64,
     under_way: Vec<(Token, u64)>,
+    /// Before this time nothing happens here, unless something is heard.
+    wakes_ms: u64,
     is_poisoned: bool,
     is_dead: bool,
     stopped_at_ms: Option<u64>,
     advised: u32,
     /// What it has to tell a store that is gone.
     unsent: Outbox,
+}
+
+impl Instance {
+    fn sleep(&mut self) {
+        let ends_ms = self.under_way.iter().map(|(_, ends_ms)| *ends_ms);
+        self.wakes_ms = ends_ms.chain(self.rules.next_ms()).fold(self.next_call_ms, u64::min);
+    }
 }
 
 /// How bad the network is.
@@ -97,6 +106,7 @@ struct World {
     reached: u32,
     probes: u32,
     lost: u32,
+    probes_at_once: usize,
     most_probes_at_once: usize,
 }
 
@@ -130,6 +140,7 @@ impl World {
                     every_ms: *every_ms,
                     next_call_ms: 1_000_000 + rng.u64(0..*every_ms),
                     under_way: Vec::new(),
+                    wakes_ms: 0,
                     is_poisoned: false,
                     is_dead: false,
                     stopped_at_ms: None,
@@ -153,6 +164,7 @@ impl World {
             reached: 0,
             probes: 0,
             lost: 0,
+            probes_at_once: 0,
             most_probes_at_once: 0,
         }
     }
@@ -167,16 +179,16 @@ impl World {
         while self.now_ms() < until_ms {
             self.clock.advance(STEP_MS);
             self.deliver();
+            let now_ms = self.now_ms();
             for number in 0..self.instances.len() {
-                if !self.instances[number].is_dead {
+                if !self.instances[number].is_dead && self.instances[number].wakes_ms <= now_ms {
                     self.end_calls(number);
                     self.call(number);
                     self.tick(number);
+                    self.instances[number].sleep();
                 }
             }
-            let probes = self.instances.iter().flat_map(|instance| &instance.under_way);
-            let at_once = probes.filter(|(token, _)| token.is_probe()).count();
-            self.most_probes_at_once = self.most_probes_at_once.max(at_once);
+            self.most_probes_at_once = self.most_probes_at_once.max(self.probes_at_once);
         }
     }
 
@@ -204,6 +216,7 @@ impl World {
         match instance.breaker.allow_token() {
             Ok(token) => {
                 instance.under_way.push((token, now_ms + CALL_MS));
+                self.probes_at_once += usize::from(token.is_probe());
                 self.reached += u32::from(self.is_down);
                 self.probes += u32::from(self.is_down && token.is_probe());
             }
@@ -218,6 +231,7 @@ impl World {
         let instance = &mut self.instances[number];
         let ended: Vec<_> = instance.under_way.extract_if(.., |(_, ends_ms)| *ends_ms <= now_ms).collect();
         for (token, _) in ended {
+            self.probes_at_once -= usize::from(token.is_probe());
             let outcome = if fails { Outcome::Failure } else { Outcome::Success };
             let _ = self.instances[number].breaker.record(token, outcome);
             self.tell(number);
@@ -248,7 +262,9 @@ impl World {
         }
     }
 
+    /// Does what an instance's rules say after they heard of something.
     fn act(&mut self, number: usize, act: Option<Act>) {
+        self.instances[number].wakes_ms = 0;
         let breaker = &self.instances[number].breaker;
         match act {
             Some(Act::Advise(ms)) => drop(breaker.advise_ms(ms.into())),
