@@ -51,7 +51,7 @@ pub enum Recorded {
     /// It was judged.
     Counted,
     /// It is one that does not count, or belongs to a call that is not judged (while disabled, or
-    /// one that passed only because the breaker observes).
+    /// one that passed only because the breaker is in shadow).
     Ignored,
     /// Its permit is from an earlier generation, or was spent before: nothing changed.
     Stale,

@@ -136,7 +136,7 @@ impl Word {
     }
 
     /// Stores `new` if the word still holds `seen`; else returns what it holds.
-    /// May fail without cause, so it belongs into a loop.
+    /// May fail without cause, so it belongs in a loop.
     ///
     /// Release and, where it is refused, acquire: words of windows need both (see `window::tagged`), the
     /// flip of settings the first. The others need neither. They take them along, since where an exchange is

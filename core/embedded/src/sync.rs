@@ -76,7 +76,7 @@ impl Word {
     }
 
     /// Stores `new` if the word still holds `seen`; else returns what it holds.
-    /// May fail without cause, so it belongs into a loop. What is refused orders nothing.
+    /// May fail without cause, so it belongs in a loop. What is refused orders nothing.
     #[inline(always)]
     pub(crate) fn exchange(&self, seen: u32, new: u32, stored: Ordering) -> Result<(), u32> {
         // An exchange that is a critical section is the same at every ordering. The compiler may share one

@@ -191,7 +191,7 @@ impl fmt::Display for SettingsError {
                 write!(f, "{key} is no setting, which are {known}")
             }
             Problem::Renamed { now } => write!(f, "{key} is called {now} now: rename it"),
-            Problem::Misplaced { belongs } => write!(f, "{key} belongs into {belongs} only"),
+            Problem::Misplaced { belongs } => write!(f, "{key} belongs in {belongs} only"),
             Problem::Missing { needed_by } => write!(f, "{key} is missing: {needed_by} needs it"),
         }
     }

@@ -180,10 +180,10 @@ fn old_keys_are_refused_with_the_new_name() {
 #[test]
 fn a_key_of_the_window_outside_of_its_table_is_told_where_it_belongs() {
     let error = refused("threshold = 3");
-    let expected = "threshold belongs into the table [window] only";
+    let expected = "threshold belongs in the table [window] only";
     assert!(error.contains(expected), "{error}");
     let error = refused("profile = 'patient'");
-    let expected = "profile belongs into [breakers.NAME] of a catalogue only";
+    let expected = "profile belongs in [breakers.NAME] of a catalogue only";
     assert!(error.contains(expected), "{error}");
 }
 
@@ -424,6 +424,6 @@ fn what_is_written_of_a_check_is_read_again() {
 fn one_breakers_settings_have_no_check_and_no_fleet() {
     for text in ["check = { tcp = 'db:1' }", "fleet = true"] {
         let error = refused(text);
-        assert!(error.contains("belongs into [breakers.NAME] of a catalogue only"), "{error}");
+        assert!(error.contains("belongs in [breakers.NAME] of a catalogue only"), "{error}");
     }
 }

@@ -10,8 +10,8 @@ use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 /// A moment: what the clock shows, and the anchor as it stood before that was read.
 ///
 /// In this order. A lease that is renewed a whole range later may leave the state as it was. Who stalled
-/// meanwhile with an earlier reading of the clock must neither take the younger anchor for it, and so
-/// find the lease over, nor store an older anchor in its place.
+/// meanwhile with an earlier reading of the clock must not take the younger anchor for that reading's, and so
+/// find the lease over. Nor may it store an older anchor in its place.
 pub(super) struct Now {
     pub(super) ms: Raw,
     anchor: Cell<Anchor>,

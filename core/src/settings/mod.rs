@@ -1,6 +1,6 @@
 //! What a breaker is told by its users: plain settings, their limits, and the errors that name them.
 //!
-//! [`Settings`] are plain numbers that any front can fill in: a builder, a file, a person's page.
+//! [`Settings`] are plain numbers that any front can fill in: a builder, a file, a page for operators.
 //! They are checked where a breaker takes them: the opening's numbers become a [`Config`], the
 //! window's a rule of [`window`](crate::window).
 

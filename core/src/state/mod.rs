@@ -23,9 +23,10 @@
 //! | recovering | 0, ramp ends 42 | 0, ramp ends 15 |
 //! | isolated, disabled | 0 | 0 |
 //!
-//! So there is one kind of time, the end of what a phase waits for, and it always lies at the top. Times are counted in units of their span, see [`Span`]. Wide words count whole milliseconds, and
-//! leases over 1.1 hours in up to 32. Narrow ones count units of at most 1/2,048 of the span, and of
-//! 1/8 for a lease. The time's upper bits lie in a word of their own, see [`Anchor`].
+//! So there is one kind of time, the end of what a phase waits for, and it always lies at the top.
+//! Times are counted in units of their span, see [`Span`]. Wide words count whole milliseconds, and leases
+//! over 1.1 hours in up to 32. Narrow ones count units of at most 1/2,048 of the span, and of 1/8 for a
+//! lease. The time's upper bits lie in a word of their own, see [`Anchor`].
 //!
 //! A closed breaker that is not in shadow has its four lowest bits zero: that is the whole test on
 //! the healthy path.

@@ -72,8 +72,8 @@ impl Rule for ConsecutiveRule {
         update(room.first, call, |count| {
             Ok(match count + 1 {
                 _ if !bad => (0, Verdict::Holds),
-                // The last failure is not stored. It trips, and whoever comes after it trips too until
-                // the generation is over.
+                // The last failure is not stored. It trips the breaker, and so does each later failure of this
+                // generation.
                 failures if failures >= self.threshold.into() => (count, Verdict::Trips),
                 failures => (failures, Verdict::Holds),
             })

@@ -168,7 +168,7 @@ impl CusumRule {
         let is_anew = passed > TIME / 2;
         let has_lasted = passed >= self.sustained_for_ms as Raw && !is_anew;
         if self.sustained_for_ms == 0 || has_lasted {
-            // Not stored: it trips, and whoever comes after it trips too until the generation is over.
+            // Not stored: it trips the breaker, and so does each later failure of this generation.
             (there, Verdict::Trips)
         } else {
             let began = if is_anew { now & TIME } else { began };

@@ -57,7 +57,7 @@ const Refusals = (() => {
     [/^(.+) is no setting: did you mean (.+)\?$/, "{1} ليس إعدادًا: أتقصد {2}؟"],
     [/^(.+) is no setting, which are (.+)$/, "{1} ليس إعدادًا، والإعدادات هي: {2}"],
     [/^(\S+) is called (\S+) now: rename it$/, "{1} صار اسمه {2}: غيّره"],
-    [/^(\S+) belongs into (.+) only$/, "لا موضع لـ{1} إلا {2}"], [/^(.+) is missing: (.+) needs it$/, "ينقص {1}، ولا بدّ منه مع {2}"],
+    [/^(\S+) belongs in (.+) only$/, "لا موضع لـ{1} إلا {2}"], [/^(.+) is missing: (.+) needs it$/, "ينقص {1}، ولا بدّ منه مع {2}"],
     [/^(".*") is no duration such as .*: it is negative$/, "{1} ليست مدّة، لأنها سالبة"],
     [/^(".*") is no duration such as .*$/, "{1} ليست مدّة، مثل \"10s\" أو \"1m 30s\" أو \"250ms\""],
     [/^(".*") is no rate such as [^:]*: (.*)$/, "{1} ليست نسبة، مثل \"50%\" أو \"0.1%\"، {2}"],
