@@ -95,44 +95,51 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[inline]
     fn take_in_as(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        let is_counted = state.judges_by_window() && token == Token::new(state.generation(), Kind::Counted);
         // A short way for failures, too. Small chips do without it, since it costs flash.
-        if is_counted && (outcome == Outcome::Success || WIDE && outcome.counts()) {
-            self.judge(state, outcome)
+        let is_short = WIDE || outcome == Outcome::Success;
+        if state.generation() != token.generation() {
+            Recorded::Stale
+        } else if is_short && state.judges_by_window() {
+            self.record_in_window(state, token, outcome)
         } else {
-            self.take_in_other(state, token, outcome)
+            self.record_otherwise(state, token, outcome)
         }
     }
 
-    /// All but a call that is judged by the window at once.
     #[cold]
-    fn take_in_other(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
+    fn record_otherwise(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
         insist(state, |state| match token.kind() {
             _ if state.generation() != token.generation() => Ok(Recorded::Stale),
-            Kind::Uncounted => Ok(Recorded::Ignored),
             // A probe's too, where its round ended well meanwhile.
-            _ if state.judges_by_window() && !outcome.counts() => Ok(Recorded::Ignored),
-            _ if state.judges_by_window() => Ok(self.judge(state, outcome)),
-            Kind::Probe if state.phase() == Phase::HalfOpen => self.take_in_answer(state, outcome),
+            _ if state.judges_by_window() => Ok(self.record_in_window(state, token, outcome)),
+            Kind::Uncounted => Ok(Recorded::Ignored),
+            Kind::Probe if state.phase() == Phase::HalfOpen => self.record_answer(state, outcome),
             Kind::Counted | Kind::Probe => Ok(Recorded::Stale),
         })
     }
 
     #[inline]
-    fn judge(&self, state: State, outcome: Outcome) -> Recorded {
+    fn record_in_window(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
+        if token.kind() == Kind::Uncounted || !outcome.counts() {
+            return Recorded::Ignored;
+        }
         match self.window.judge(outcome, &self.call(state)) {
             Verdict::Holds => Recorded::Counted,
-            Verdict::Stale => Recorded::Stale,
-            Verdict::Trips => self.open(state, Cause::ThresholdReached),
-            Verdict::TripsBySlow => self.open(state, Cause::SlowThresholdReached),
+            verdict => self.record_verdict(state, verdict),
         }
     }
 
-    /// The window said trip. Tries to for as long as the generation stands and calls still pass: the end of a ramp
-    /// or the shadow switch changes the word without ending the generation. Where another call's failure tripped
-    /// first, this one was among those judged.
+    /// The window said trip, or that the generation is over. Tries to trip for as long as the generation
+    /// stands and calls still pass: the end of a ramp or the shadow switch changes the word without ending
+    /// the generation. Where another call's failure tripped first, this one was among those judged.
     #[cold]
-    fn open(&self, seen: State, cause: Cause) -> Recorded {
+    fn record_verdict(&self, seen: State, verdict: Verdict) -> Recorded {
+        let cause = match verdict {
+            Verdict::Holds => return Recorded::Counted,
+            Verdict::Stale => return Recorded::Stale,
+            Verdict::Trips => Cause::ThresholdReached,
+            Verdict::TripsBySlow => Cause::SlowThresholdReached,
+        };
         insist(seen, |state| {
             let stands = state.generation() == seen.generation() && state.judges_by_window();
             if stands {
@@ -143,7 +150,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     /// A probe's answer to the round that admitted it.
-    fn take_in_answer(&self, state: State, outcome: Outcome) -> Result<Recorded, State> {
+    fn record_answer(&self, state: State, outcome: Outcome) -> Result<Recorded, State> {
         let recorded = if outcome.counts() { Recorded::Counted } else { Recorded::Ignored };
         let config = self.config_in(state)?;
         let config = config.borrow();
