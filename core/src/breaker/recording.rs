@@ -4,7 +4,6 @@ use core::borrow::Borrow;
 
 use crate::breaker::insist;
 use crate::state::{Round, State};
-use crate::sync::WIDE;
 use crate::token::Kind;
 use crate::window::{Verdict, Window};
 use crate::{Breaker, Cause, Clock, Observer, Outcome, Phase, Recorded, Token};
@@ -95,11 +94,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[inline]
     fn take_in_as(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        // A short way for failures, too. Small chips do without it, since it costs flash.
-        let is_short = WIDE || outcome == Outcome::Success;
         if state.generation() != token.generation() {
             Recorded::Stale
-        } else if is_short && state.judges_by_window() {
+        } else if state.judges_by_window() {
             self.record_in_window(state, token, outcome)
         } else {
             self.record_otherwise(state, token, outcome)
