@@ -5,7 +5,6 @@ use core::borrow::Borrow;
 use crate::breaker::insist;
 use crate::permit::Kind;
 use crate::state::{Code, Round, State};
-use crate::sync::WIDE;
 use crate::window::{Verdict, Window};
 use crate::{Breaker, Cause, Clock, Observer, Outcome, Phase, Recorded, Token};
 
@@ -96,8 +95,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     #[inline]
     fn take_in_as(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
         let is_counted = state.judges_by_window() && token == Token::new(state.generation(), Kind::Counted);
-        // A short way for failures, too. Small chips do without it, since it costs flash.
-        if is_counted && (outcome == Outcome::Success || WIDE && outcome.counts()) {
+        if is_counted && outcome.counts() {
             self.judge(state, outcome)
         } else {
             self.take_in_other(state, token, outcome)
