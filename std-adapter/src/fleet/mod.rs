@@ -264,6 +264,14 @@ impl Membership {
         rules.is_some_and(|rules| rules.finding(now_ms).is_some_and(|known| !rules.holds(known)))
     }
 
+    /// What the order says that the breaker obeys.
+    #[cfg(feature = "state-file")]
+    pub(crate) fn obeys(&self) -> Option<OrderedAction> {
+        let state = self.shared.state();
+        let obeyed = state.joined.get(&self.number)?.rules.obeys.as_ref()?;
+        Some(obeyed.what.action)
+    }
+
     /// A check failed: where this process holds the finding it goes on.
     #[cfg(feature = "check")]
     pub(crate) fn check_failed(&self) {

@@ -129,6 +129,36 @@ async fn an_order_that_is_withdrawn_or_replaced_leaves_nothing_behind() {
     assert_eq!(breaker.phase(), Phase::Closed);
 }
 
+#[cfg(feature = "state-file")]
+#[tokio::test(start_paused = true)]
+async fn of_what_is_kept_over_a_restart_an_order_is_no_part_but_what_an_operator_here_did_is() {
+    let store = InMemory::new();
+    let (fleet, breaker) = member(&store);
+    let kept = || {
+        let (snapshot, saved) = breaker.kept();
+        let again = touchy(&Fleet::builder("apart").exchange(InMemory::new()).start().unwrap());
+        again.restore(saved, 0).unwrap();
+        assert_eq!((again.phase(), again.snapshot().in_shadow), (snapshot.phase, snapshot.in_shadow));
+        (snapshot.phase, snapshot.in_shadow)
+    };
+    settle().await;
+    let hour = Duration::from_secs(3_600);
+    fleet.isolate("payments", hour, "maintenance").unwrap();
+    settle().await;
+    assert_eq!((breaker.phase(), kept()), (Phase::Isolated, (Phase::Closed, false)));
+    fleet.shadow("payments", hour, "trying out").unwrap();
+    settle().await;
+    fail(&breaker);
+    assert_eq!((breaker.phase(), kept()), (Phase::Open, (Phase::Open, false)));
+    fleet.disable("payments", hour, "let all through").unwrap();
+    settle().await;
+    breaker.reset();
+    settle().await;
+    breaker.isolate();
+    breaker.shadow(true);
+    assert_eq!(kept(), (Phase::Isolated, true));
+}
+
 #[tokio::test(start_paused = true)]
 async fn groups_do_not_hear_each_other() {
     let store = InMemory::new();

@@ -248,7 +248,10 @@ impl SharedBreakerBuilder {
             membership.clone(),
         )?;
         let told = Told::new(self.listeners);
-        let life = Life::begin(self.name, settings, self.clock, told, self.classifiers)?;
+        #[cfg_attr(not(all(feature = "fleet", feature = "state-file")), allow(unused_mut))]
+        let mut life = Life::begin(self.name, settings, self.clock, told, self.classifiers)?;
+        #[cfg(all(feature = "fleet", feature = "state-file"))]
+        life.membership.clone_from(&membership);
         let breaker = SharedBreaker::new(life);
         if let Some(group) = &self.group {
             group.join(&breaker);

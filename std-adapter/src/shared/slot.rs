@@ -19,6 +19,8 @@ use nanobreaker_settings::WORDS;
 
 use super::clock::{SharedClock, Source};
 use super::listeners::{Listeners, Told};
+#[cfg(all(feature = "fleet", feature = "state-file"))]
+use crate::fleet::Membership;
 use crate::identity::ErrorClassifier;
 use crate::stripes::ThreadLanes;
 
@@ -75,6 +77,8 @@ pub(crate) struct Life {
     pub(super) name: Arc<str>,
     /// What is in force. Whoever adjusts holds it meanwhile.
     settings: Mutex<Settings>,
+    #[cfg(all(feature = "fleet", feature = "state-file"))]
+    pub(super) membership: Option<Arc<Membership>>,
 }
 
 impl Life {
@@ -104,7 +108,13 @@ impl Life {
         let seed = RandomState::new().hash_one(std::ptr::from_ref(slot).addr());
         slot.breaker.seed(seed as u32);
         slot.breaker.observer().replace(told, Arc::clone(&name), classifiers);
-        Ok(Self { slot, name, settings: Mutex::new(settings) })
+        Ok(Self {
+            slot,
+            name,
+            settings: Mutex::new(settings),
+            #[cfg(all(feature = "fleet", feature = "state-file"))]
+            membership: None,
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Settings> {

@@ -92,10 +92,10 @@ impl Keeper {
             let shown = source(&mut |breaker| {
                 let name = breaker.name();
                 is_changed |= !name.is_empty() && others.remove(name).is_some();
-                let snapshot = breaker.own_snapshot();
+                let (snapshot, saved) = breaker.kept();
                 if !name.is_empty() && !is_plainly_closed(&snapshot) {
                     marks.insert(name.to_owned(), Mark::of(&snapshot, now_ms));
-                    lines.push(Line { name: name.to_owned(), saved: breaker.save_own(), at_ms: now_ms });
+                    lines.push(Line { name: name.to_owned(), saved, at_ms: now_ms });
                 }
             });
             if shown.is_none() {
