@@ -239,7 +239,7 @@ impl fmt::Debug for Fleet {
     }
 }
 
-/// A breaker's membership: it ends with the breaker, whose listener holds it.
+/// A breaker's membership: it ends with the breaker, which holds it beside its listener.
 pub(crate) struct Membership {
     /// Drawn at random, so no two are alike.
     number: u64,
