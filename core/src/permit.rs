@@ -3,6 +3,7 @@
 use core::fmt;
 use core::mem::ManuallyDrop;
 
+use crate::state::State;
 use crate::window::Window;
 use crate::{Breaker, Clock, Observer, Outcome, Recorded};
 
@@ -35,9 +36,10 @@ pub struct Token(u32);
 const KIND: u32 = 16;
 
 impl Token {
+    /// The right to a call that is admitted in `state`.
     #[inline]
-    pub(crate) const fn new(generation: u16, kind: Kind) -> Self {
-        Self(generation as u32 | (kind as u32) << KIND)
+    pub(crate) const fn new(state: State, kind: Kind) -> Self {
+        Self(state.generation() as u32 | (kind as u32) << KIND)
     }
 
     #[inline]
@@ -94,16 +96,11 @@ impl fmt::Debug for Token {
 /// ```
 #[must_use = "a dropped permit records that the call was cancelled"]
 pub struct Permit<'a, W: Window, C: Clock, O: Observer> {
-    breaker: &'a Breaker<W, C, O>,
-    token: Token,
+    pub(crate) breaker: &'a Breaker<W, C, O>,
+    pub(crate) token: Token,
 }
 
-impl<'a, W: Window, C: Clock, O: Observer> Permit<'a, W, C, O> {
-    #[inline]
-    pub(crate) const fn new(breaker: &'a Breaker<W, C, O>, token: Token) -> Self {
-        Self { breaker, token }
-    }
-
+impl<W: Window, C: Clock, O: Observer> Permit<'_, W, C, O> {
     /// Spends the permit, and tells what became of the outcome.
     #[inline]
     pub fn record(self, outcome: Outcome) -> Recorded {
@@ -174,11 +171,14 @@ mod tests {
 
     #[test]
     fn a_token_comes_back_from_its_bits() {
+        let mut state = State::NEW;
         for kind in [Kind::Counted, Kind::Probe, Kind::Uncounted] {
-            for generation in [0, 1, 255, u16::MAX] {
-                let token = Token::from_bits(Token::new(generation, kind).to_bits());
+            for generation in 0..255 {
+                let token = Token::from_bits(Token::new(state, kind).to_bits());
                 assert_eq!((token.generation(), token.kind()), (generation, kind));
+                state = state.reset();
             }
+            state = State::NEW;
         }
     }
 }

@@ -33,11 +33,8 @@ impl Rejected {
     }
 
     /// [`retry_after_ms`](Self::retry_after_ms) as a `Duration`.
-    pub const fn retry_after(&self) -> Option<Duration> {
-        match self.retry_after_ms {
-            Some(ms) => Some(Duration::from_millis(ms as u64)),
-            None => None,
-        }
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after_ms.map(|ms| Duration::from_millis(ms.into()))
     }
 }
 

@@ -13,6 +13,7 @@
 //! | `cfg(nanobreaker_first_read_writes)` | the first read of an exchange loop is a read-modify-write: loom then explores interleavings that it otherwise prunes |
 //! | `cfg(nanobreaker_weak_fails)` | every weak exchange fails twice before it is tried, as on chips with load-linked words |
 
+use core::ops::Deref;
 pub(crate) use core::sync::atomic::Ordering;
 
 #[cfg(nanobreaker_loom)]
@@ -106,12 +107,6 @@ impl Word {
         }
     }
 
-    /// A plain load.
-    #[inline(always)]
-    pub(crate) fn load(&self, order: Ordering) -> Raw {
-        self.value.load(order)
-    }
-
     /// The first load of an exchange loop, or of what may lead into one.
     #[inline(always)]
     pub(crate) fn first_load(&self, order: Ordering) -> Raw {
@@ -121,18 +116,9 @@ impl Word {
 
     /// [`first_load`](Self::first_load) off the healthy path, with acquire, as words of windows need it.
     // One that masks interrupts takes more bytes than a call.
-    #[cfg_attr(any(target_has_atomic = "32", nanobreaker_loom), inline(always))]
     #[cfg_attr(not(any(target_has_atomic = "32", nanobreaker_loom)), inline(never))]
     pub(crate) fn first_look(&self) -> Raw {
         self.first_load(Ordering::Acquire)
-    }
-
-    /// A relaxed [`load`](Self::load) off the healthy path.
-    // As above.
-    #[cfg_attr(any(target_has_atomic = "32", nanobreaker_loom), inline(always))]
-    #[cfg_attr(not(any(target_has_atomic = "32", nanobreaker_loom)), inline(never))]
-    pub(crate) fn look(&self) -> Raw {
-        self.load(Ordering::Relaxed)
     }
 
     /// Stores `new` if the word still holds `seen`; else returns what it holds.
@@ -142,7 +128,6 @@ impl Word {
     /// flip of settings the first. The others need neither. They take them along, since where an exchange is
     /// a critical section all share one that is out of line.
     // One that masks interrupts takes more bytes than a call.
-    #[cfg_attr(any(target_has_atomic = "32", nanobreaker_loom), inline(always))]
     #[cfg_attr(not(any(target_has_atomic = "32", nanobreaker_loom)), inline(never))]
     pub(crate) fn exchange(&self, seen: Raw, new: Raw) -> Result<(), Raw> {
         #[cfg(nanobreaker_weak_fails)]
@@ -160,17 +145,15 @@ impl Word {
         // Not `then_some`: a `Held` that nobody has would give the flag back when it is dropped.
         self.value.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok().then(|| Held(self))
     }
+}
 
-    /// Adds one, wrapping, and returns the value before.
-    #[inline(always)]
-    pub(crate) fn step(&self, order: Ordering) -> Raw {
-        self.value.fetch_add(1, order)
-    }
+/// For plain loads and stores, and for counting on.
+impl Deref for Word {
+    type Target = Atomic;
 
-    /// Stores `value`.
     #[inline(always)]
-    pub(crate) fn store(&self, value: Raw, order: Ordering) {
-        self.value.store(value, order);
+    fn deref(&self) -> &Atomic {
+        &self.value
     }
 }
 

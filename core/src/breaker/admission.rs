@@ -2,7 +2,6 @@
 
 use core::borrow::Borrow;
 
-use crate::breaker::insist;
 use crate::breaker::opening::part_of;
 use crate::permit::Kind;
 use crate::state::{Left, State};
@@ -29,7 +28,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub fn allow(&self) -> Result<Permit<'_, W, C, O>, Rejected> {
         let state = self.first_load();
         if state.is_healthy() {
-            return Ok(Permit::new(self, token(state, Kind::Counted)));
+            return Ok(Permit { breaker: self, token: Token::new(state, Kind::Counted) });
         }
         unlikely();
         // A short way to the most frequent rejection. Small chips do without it, since it costs flash.
@@ -41,7 +40,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         // A token, not a permit: were this call's result returned as it is, the healthy path's would
         // have to lie in memory, too.
         match self.admit(state) {
-            Ok(token) => Ok(Permit::new(self, token)),
+            Ok(token) => Ok(Permit { breaker: self, token }),
             Err(rejected) => Err(rejected),
         }
     }
@@ -60,9 +59,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Any state but the healthy one.
     #[cold]
     fn admit(&self, state: State) -> Result<Token, Rejected> {
-        let (state, look) = insist(state, |state| {
-            let config = self.config_in(state)?;
-            let config = config.borrow();
+        self.decide(state, |state, config| {
             let look = if matches!(state.phase(), Phase::Open | Phase::HalfOpen) {
                 self.admit_probe(state, config)?
             } else if W::RAMPS && state.phase() == Phase::Recovering {
@@ -72,13 +69,12 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             } else {
                 Ok(if state.judges_by_window() { Kind::Counted } else { Kind::Uncounted })
             };
-            Ok((state, look))
-        });
-        match look {
-            Ok(kind) => Ok(token(state, kind)),
-            Err(_) if state.is_in_shadow() => Ok(token(state, Kind::Uncounted)),
-            Err(retry_after_ms) => Err(self.rejected(state, retry_after_ms)),
-        }
+            Ok(match look {
+                Ok(kind) => Ok(Token::new(state, kind)),
+                Err(_) if state.is_in_shadow() => Ok(Token::new(state, Kind::Uncounted)),
+                Err(retry_after_ms) => Err(self.rejected(state, retry_after_ms)),
+            })
+        })
     }
 
     #[inline]
@@ -123,7 +119,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let cause = is_open.then_some(Cause::OpenTimeOver);
         // Made before the step: should the observer panic, its drop gives the place back. Where the step
         // is refused there is nothing to give back.
-        let permit = Permit::new(self, token(next, Kind::Probe));
+        let permit = Permit { breaker: self, token: Token::new(next, Kind::Probe) };
         let stepped = if config.max_probes() == 1 || next.in_flight() == 1 {
             self.begin(state, next, cause, now, config)
         } else {
@@ -141,7 +137,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             return self.begin(state, state.closed(), Some(Cause::RampOver), now, config).and_then(Err);
         }
         // Relaxed: the calls only need different numbers.
-        let number = self.sequence.step(Ordering::Relaxed) as u32;
+        let number = self.sequence.fetch_add(1, Ordering::Relaxed) as u32;
         Ok(if is_in_share(number, ramp_ms - left_ms, ramp_ms) {
             Ok(Kind::Counted)
         } else {
@@ -154,12 +150,6 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 #[inline]
 #[cold]
 const fn unlikely() {}
-
-/// The right to a call that is admitted in `state`.
-#[inline]
-fn token(state: State, kind: Kind) -> Token {
-    Token::new(state.generation(), kind)
-}
 
 /// Whether the call with this number is in the share that may pass after `elapsed` of `ramp`.
 ///

@@ -24,7 +24,7 @@ mod timing;
 pub use recording::Calm;
 pub use saving::RestoreError;
 
-use timing::Now;
+use timing::{Now, begun};
 
 use core::borrow::Borrow;
 use core::fmt;
@@ -137,13 +137,19 @@ impl<W: Window, C, O> Breaker<W, C, O> {
 
     /// The configuration that is in force.
     pub fn config(&self) -> Config {
-        *insist(self.load(), |seen| self.config_in(seen)).borrow()
+        self.decide(self.load(), |_, config| Ok(*config))
     }
 
     /// The configuration that is in force in `seen`, or what the state is since it was replaced.
     #[inline]
     fn config_in(&self, seen: State) -> Result<W::Found<'_>, State> {
         self.window.config(&self.config, &self.state, seen)
+    }
+
+    /// [`insist`]s with the configuration that is in force in each state.
+    #[inline]
+    fn decide<A>(&self, seen: State, mut attempt: impl FnMut(State, &Config) -> Result<A, State>) -> A {
+        insist(seen, |seen| attempt(seen, self.config_in(seen)?.borrow()))
     }
 
     #[inline]
@@ -180,7 +186,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn snapshot(&self) -> Snapshot {
-        let (state, config) = insist(self.load(), |seen| Ok((seen, self.config_in(seen)?)));
+        let (state, config) = self.decide(self.load(), |state, config| Ok((state, *config)));
         let phase = state.phase();
         let count = |field: u8| if phase == Phase::HalfOpen { field } else { 0 };
         let in_flight = count(state.in_flight());
@@ -190,7 +196,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             in_shadow: state.is_in_shadow(),
             generation: state.generation(),
             streak: state.streak(),
-            time_left_ms: is_timed.then(|| self.left_ms(state, &self.now(), config.borrow())),
+            time_left_ms: is_timed.then(|| self.left_ms(state, &self.now(), &config)),
             in_flight,
             succeeded: count(state.succeeded()),
             failed: count(state.failed()),
@@ -220,18 +226,11 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     /// Every change of the state word is made here: one exchange, and where that was a transition the
-    /// observer is told. Returns what the word holds then, as an error where another move came first.
+    /// observer is told.
     ///
     /// `cause` says why, where it is a transition; `now` is when the time of `to` was set, where this move
     /// sets one; `config` is in force in `to`.
-    fn step(
-        &self,
-        from: State,
-        to: State,
-        cause: Option<Cause>,
-        now: Option<&Now>,
-        config: &Config,
-    ) -> Result<State, State> {
+    fn step(&self, from: State, to: State, cause: Option<Cause>, now: Option<&Now>, config: &Config) -> Step {
         // A move that flips the cell publishes the cell. All others are exchanges, too, so that who sees the bit
         // later sees the cell.
         self.state.exchange(from.0, to.0).map_err(State)?;
@@ -247,6 +246,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             self.tell(from, to, cause, config);
         }
         Ok(to)
+    }
+
+    /// The step to a state whose time begins `now`.
+    // On small chips once, as in `timing`.
+    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
+    fn begin(&self, from: State, to: State, cause: Option<Cause>, now: &Now, config: &Config) -> Step {
+        self.step(from, begun(to, now, config), cause, Some(now), config)
     }
 
     #[cold]
@@ -266,13 +272,16 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// The loop around [`step`](Self::step): load; `attempt` a step; look again where it was refused. Returns
     /// whether a step was taken. Lock-free: a step is refused only where another one was taken.
-    fn step_by(&self, mut attempt: impl FnMut(State, &Config) -> Option<Result<State, State>>) -> bool {
-        insist(self.first_load(), |seen| {
-            let config = self.config_in(seen)?;
-            attempt(seen, config.borrow()).transpose().map(|step| step.is_some())
+    fn step_by(&self, mut attempt: impl FnMut(State, &Config) -> Option<Step>) -> bool {
+        self.decide(self.first_load(), |seen, config| {
+            attempt(seen, config).transpose().map(|step| step.is_some())
         })
     }
 }
+
+/// What the state word holds after a step: what the step led to, or, as an error, what another move had made of
+/// it before.
+type Step = Result<State, State>;
 
 /// Tries until nothing else came first: `attempt` gets what the state word holds, and answers or tells what
 /// it holds instead.

@@ -1,5 +1,6 @@
 //! Opens, with the backoff's streak and less jitter.
 
+use crate::breaker::Step;
 use crate::breaker::timing::{Now, lasting, span_of};
 use crate::state::{Code, Left, State};
 use crate::sync::Ordering;
@@ -11,7 +12,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// or for good where the latch holds it.
     // On small chips once, as in `timing`.
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
-    pub(super) fn fail(&self, state: State, cause: Cause, config: &Config) -> Result<State, State> {
+    pub(super) fn fail(&self, state: State, cause: Cause, config: &Config) -> Step {
         if config.latch() {
             return self.step(state, state.entered(Code::ISOLATED), Some(cause), None, config);
         }
@@ -26,22 +27,15 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
     }
 
-    /// What `state` becomes when it opens, as `code` says. Advice leaves the streak alone.
+    /// What `state` becomes when it opens, as `code` says. Advice leaves the streak alone. One that is closed
+    /// begins anew, unless the dependency did not stay healthy since it was open last.
     pub(super) fn opened(&self, state: State, code: Code, now: &Now, config: &Config) -> State {
-        let streak = match code {
-            Code::OPEN_ADVISED => state.streak(),
-            _ if self.relapses(state, now, config) => state.streak() + 1,
-            _ => 0,
+        let streak = match state.phase() {
+            _ if code == Code::OPEN_ADVISED => state.streak(),
+            Phase::Closed if !state.flag() || self.left(state, now, config) == Left::Due => 0,
+            _ => state.streak() + 1,
         };
         state.with_streak(streak).entered(code)
-    }
-
-    /// Whether the dependency did not stay healthy since it was open last, if it ever was.
-    fn relapses(&self, state: State, now: &Now, config: &Config) -> bool {
-        match state.phase() {
-            Phase::Closed => state.flag() && self.left(state, now, config) != Left::Due,
-            _ => true,
-        }
     }
 
     /// `ms` less a random part of at most the jitter `most`; never below 1.

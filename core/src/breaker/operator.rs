@@ -81,17 +81,17 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Holds the breaker open until [`reset`](Self::reset), whatever comes. Returns whether anything
     /// changed.
     pub fn isolate(&self) -> bool {
-        self.change(Some(Cause::Isolated), |state| {
-            (state.phase() != Phase::Isolated).then(|| state.entered(Code::ISOLATED))
-        })
+        self.hold(Code::ISOLATED, Cause::Isolated)
     }
 
     /// Lets all calls pass and judges none, until [`reset`](Self::reset). Returns whether anything
     /// changed.
     pub fn disable(&self) -> bool {
-        self.change(Some(Cause::Disabled), |state| {
-            (state.phase() != Phase::Disabled).then(|| state.entered(Code::DISABLED))
-        })
+        self.hold(Code::DISABLED, Cause::Disabled)
+    }
+
+    fn hold(&self, code: Code, cause: Cause) -> bool {
+        self.change(Some(cause), |state| (state.code() != code).then(|| state.entered(code)))
     }
 
     /// Makes a move that sets no time, where `change` knows one.

@@ -1,12 +1,9 @@
 //! How did the call end?
 
-use core::borrow::Borrow;
-
-use crate::breaker::insist;
 use crate::permit::Kind;
 use crate::state::{Code, Round, State};
 use crate::window::{Verdict, Window};
-use crate::{Breaker, Cause, Clock, Observer, Outcome, Phase, Recorded, Token};
+use crate::{Breaker, Cause, Clock, Config, Observer, Outcome, Phase, Recorded, Token};
 
 /// What a breaker looks like that lets all calls pass and, while its window is at rest, has nothing to count.
 #[doc(hidden)]
@@ -20,7 +17,7 @@ impl Calm {
     /// The right to the call.
     #[inline]
     pub fn token(self) -> Token {
-        Token::new(self.state.generation(), Kind::Counted)
+        Token::new(self.state, Kind::Counted)
     }
 }
 
@@ -76,7 +73,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if !W::RESTS {
             return self.take_in_as(state, token, outcome);
         }
-        let is_counted = state.is_healthy() && token == Token::new(state.generation(), Kind::Counted);
+        let is_counted = state.is_healthy() && token == Token::new(state, Kind::Counted);
         if outcome == Outcome::Success
             && is_counted
             && self.window.is_at_rest(self.window.kinds(state), state)
@@ -94,7 +91,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[inline]
     fn take_in_as(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        let is_counted = state.judges_by_window() && token == Token::new(state.generation(), Kind::Counted);
+        let is_counted = state.judges_by_window() && token == Token::new(state, Kind::Counted);
         if is_counted && outcome.counts() {
             self.judge(state, outcome)
         } else {
@@ -105,13 +102,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// All but a call that is judged by the window at once.
     #[cold]
     fn take_in_other(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        insist(state, |state| match token.kind() {
+        self.decide(state, |state, config| match token.kind() {
             _ if state.generation() != token.generation() => Ok(Recorded::Stale),
             Kind::Uncounted => Ok(Recorded::Ignored),
             // A probe's too, where its round ended well meanwhile.
             _ if state.judges_by_window() && !outcome.counts() => Ok(Recorded::Ignored),
             _ if state.judges_by_window() => Ok(self.judge(state, outcome)),
-            Kind::Probe if state.phase() == Phase::HalfOpen => self.take_in_answer(state, outcome),
+            Kind::Probe if state.phase() == Phase::HalfOpen => self.take_in_answer(state, outcome, config),
             Kind::Counted | Kind::Probe => Ok(Recorded::Stale),
         })
     }
@@ -131,20 +128,17 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// first, this one was among those judged.
     #[cold]
     fn open(&self, seen: State, cause: Cause) -> Recorded {
-        insist(seen, |state| {
-            let stands = state.generation() == seen.generation() && state.judges_by_window();
-            if stands {
-                self.fail(state, cause, self.config_in(state)?.borrow())?;
+        self.decide(seen, |state, config| {
+            if state.generation() == seen.generation() && state.judges_by_window() {
+                self.fail(state, cause, config)?;
             }
             Ok(Recorded::Counted)
         })
     }
 
     /// A probe's answer to the round that admitted it.
-    fn take_in_answer(&self, state: State, outcome: Outcome) -> Result<Recorded, State> {
+    fn take_in_answer(&self, state: State, outcome: Outcome, config: &Config) -> Result<Recorded, State> {
         let recorded = if outcome.counts() { Recorded::Counted } else { Recorded::Ignored };
-        let config = self.config_in(state)?;
-        let config = config.borrow();
         match state.answered(outcome, config.probe_successes(), config.probe_failures()) {
             // Who gave up renews no lease.
             Round::GoesOn(next) if outcome == Outcome::Cancelled => {

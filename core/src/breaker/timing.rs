@@ -5,7 +5,7 @@ use core::cell::Cell;
 use crate::state::{Anchor, Code, Left, Span, State};
 use crate::sync::Raw;
 use crate::window::Window;
-use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
+use crate::{Breaker, Clock, Config, Observer, Phase};
 
 /// A moment: what the clock shows, and the anchor as it stood before that was read.
 ///
@@ -22,7 +22,6 @@ pub(super) struct Now {
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// This moment. Ask after the state was loaded.
     // On small chips once, since it takes more bytes than a call.
-    #[cfg_attr(target_has_atomic = "64", inline)]
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(super) fn now(&self) -> Now {
         self.now_and_ms().0
@@ -37,25 +36,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         (Now { ms: ms as Raw, anchor: Cell::new(anchor), time: Cell::new(ms as Raw) }, ms)
     }
 
-    /// The step to a state whose time begins `now`. Returns what the word holds then.
-    // On small chips once, as above.
-    #[cfg_attr(target_has_atomic = "64", inline)]
-    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
-    pub(super) fn begin(
-        &self,
-        from: State,
-        to: State,
-        cause: Option<Cause>,
-        now: &Now,
-        config: &Config,
-    ) -> Result<State, State> {
-        self.step(from, begun(to, now, config), cause, Some(now), config)
-    }
-
     /// How long it is until the time of `state` is over: until an open breaker lets a probe pass, the probes in
     /// flight are lost, the ramp lets all calls pass, or a closed breaker counts as healthy.
     // On small chips once, as above.
-    #[cfg_attr(target_has_atomic = "64", inline)]
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(super) fn left(&self, state: State, now: &Now, config: &Config) -> Left {
         let span = span_of(state, config);

@@ -16,7 +16,7 @@
 //! Where the new state has a time, that is still to be set: by [`until`](State::until).
 
 use super::{
-    CELL, Code, FAILED, FLAG, GENERATION, GIVEN_BACK, IN_FLIGHT, MAX_STREAK, PHASE, SHADOW, STREAK,
+    CELL, Code, FAILED, FLAG, Field, GENERATION, GIVEN_BACK, IN_FLIGHT, MAX_STREAK, PHASE, SHADOW, STREAK,
     SUCCEEDED, State,
 };
 use crate::Outcome;
@@ -51,15 +51,18 @@ impl State {
         self.with_next_generation().in_phase(code)
     }
 
+    const fn with(self, field: Field, value: Raw) -> Self {
+        Self((self.0 & !field.put(field.max())) | field.put(value))
+    }
+
     const fn with_next_generation(self) -> Self {
-        let next = GENERATION.get(self.0).wrapping_add(1);
-        Self((self.0 & !GENERATION.put(GENERATION.max())) | GENERATION.put(next))
+        self.with(GENERATION, GENERATION.get(self.0) + 1)
     }
 
     /// The same state with another streak, at most the longest.
     pub(crate) const fn with_streak(self, streak: u8) -> Self {
         let streak = if streak < MAX_STREAK { streak } else { MAX_STREAK };
-        Self((self.0 & !STREAK.put(STREAK.max())) | STREAK.put(streak as Raw))
+        self.with(STREAK, streak as Raw)
     }
 
     /// Sets the time of this state, of which the word holds the lower bits.
@@ -70,7 +73,7 @@ impl State {
 
     /// Sets the shadow switch.
     pub(crate) const fn in_shadow(self, on: bool) -> Self {
-        Self((self.0 & !SHADOW.put(1)) | SHADOW.put(on as Raw))
+        self.with(SHADOW, on as Raw)
     }
 
     /// The settings of the other cell are in force.
@@ -80,7 +83,7 @@ impl State {
 
     /// Open still, for as long as the streak says from when the clock was found set back.
     pub(crate) const fn set_anew(self) -> Self {
-        Self(self.in_phase(Code::OPEN).0 | FLAG.put(1))
+        self.in_phase(Code::OPEN).with(FLAG, 1)
     }
 
     /// One more probe in flight; of an open state the first one. The first one into an empty round is to
@@ -95,7 +98,7 @@ impl State {
     /// that was given up does neither, and only a bounded number of them in a row may be.
     pub(crate) const fn answered(self, outcome: Outcome, successes: u8, failures: u8) -> Round {
         let left = Self(self.0.wrapping_sub(IN_FLIGHT.put(1)));
-        let not_hung = Self(left.0 & !GIVEN_BACK.put(GIVEN_BACK.max()));
+        let not_hung = left.with(GIVEN_BACK, 0);
         match outcome {
             _ if self.in_flight() == 0 => Round::SpentBefore,
             Outcome::Success if self.succeeded() + 1 >= successes => Round::Succeeded,
@@ -110,7 +113,7 @@ impl State {
 
     /// Healthy again, after a trip: another one before its time is one more in a row.
     pub(crate) const fn closed(self) -> Self {
-        Self(self.in_phase(Code::CLOSED).0 | FLAG.put(1))
+        self.in_phase(Code::CLOSED).with(FLAG, 1)
     }
 
     /// Repaired: as good as new, but in a generation of its own.
