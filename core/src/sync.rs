@@ -121,6 +121,17 @@ impl Word {
         self.first_load(Ordering::Acquire)
     }
 
+    /// A relaxed load off the healthy path.
+    #[inline]
+    pub(crate) fn look(&self) -> Raw {
+        // One that masks interrupts is out of line, and orders all.
+        if cfg!(any(target_has_atomic = "32", nanobreaker_loom)) {
+            self.load(Ordering::Relaxed)
+        } else {
+            self.first_look()
+        }
+    }
+
     /// Stores `new` if the word still holds `seen`; else returns what it holds.
     /// May fail without cause, so it belongs in a loop.
     ///

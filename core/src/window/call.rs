@@ -2,7 +2,7 @@
 
 use crate::Clock;
 use crate::state::State;
-use crate::sync::{Ordering, Raw, Word};
+use crate::sync::{Raw, Word};
 
 /// One call of a generation that is about to enter the window.
 pub(crate) struct Call<'a, C> {
@@ -28,7 +28,7 @@ impl<'a, C> Call<'a, C> {
     #[inline]
     pub(crate) fn present_generation(&self) -> u16 {
         // Relaxed: ordered behind the acquire load of the window's word, see above.
-        State(self.word.load(Ordering::Relaxed)).generation()
+        State(self.word.look()).generation()
     }
 
     /// Whether the breaker is still in this call's generation; see

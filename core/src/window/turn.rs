@@ -57,7 +57,7 @@ pub(super) trait Turning {
     fn stands(&self, seen: Raw) -> bool {
         // Relaxed: ordered behind the acquire load of the other word. One of the next half turn was stored by a
         // thread that had seen the turn there.
-        self.turn().load(Ordering::Relaxed) == seen
+        self.turn().look() == seen
     }
 
     /// Moves the turn on to `half`, and empties the words that have no meaning in it. An emptied word is given
