@@ -21,12 +21,12 @@ use loom::sync::atomic as atomics;
 #[cfg(not(nanobreaker_loom))]
 use portable_atomic as atomics;
 
-/// A word's plain value, and the word.
+/// A word's plain value, the same with a sign, and the word.
 #[cfg(not(all(target_has_atomic = "64", not(nanobreaker_narrow))))]
-pub(crate) use {atomics::AtomicU32 as Atomic, core::primitive::u32 as Raw};
-/// A word's plain value, and the word.
+pub(crate) use {atomics::AtomicU32 as Atomic, core::primitive::i32 as Signed, core::primitive::u32 as Raw};
+/// A word's plain value, the same with a sign, and the word.
 #[cfg(all(target_has_atomic = "64", not(nanobreaker_narrow)))]
-pub(crate) use {atomics::AtomicU64 as Atomic, core::primitive::u64 as Raw};
+pub(crate) use {atomics::AtomicU64 as Atomic, core::primitive::i64 as Signed, core::primitive::u64 as Raw};
 
 /// Whether words are 64 bits wide on this target.
 pub(crate) const WIDE: bool = Raw::BITS == 64;

@@ -1,7 +1,7 @@
 //! Replaces a breaker's settings while calls go on.
 
 use crate::breaker::insist;
-use crate::breaker::timing::{Now, lasting, span_of};
+use crate::breaker::timing::span_of;
 use crate::state::{Code, State};
 use crate::window::{Adjustable, Lanes};
 use crate::{AdjustError, Breaker, Clock, Config, Observer, Phase, Settings};
@@ -53,8 +53,8 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
         }
         let new = &checked.config;
         self.step_by(|state, config| {
-            let now = &self.now();
-            Some(self.step(state, self.adjusted(state, now, config, new), None, Some(now), new))
+            let (adjusted, left_ms) = self.adjusted(state, config, new);
+            Some(self.step(state, adjusted, None, left_ms, new))
         });
         Ok(())
     }
@@ -78,22 +78,22 @@ impl<const WORDS: usize, const SLOW: usize, L: Lanes, C: Clock, O: Observer>
         self.window.measures(self.load())
     }
 
-    /// `state` under the new configuration, with its time carried over in milliseconds: what is left of an
-    /// open time, and how much of a ramp, or of the time since closing, is over.
-    fn adjusted(&self, state: State, now: &Now, config: &Config, new: &Config) -> State {
+    /// `state` under the new configuration, and what is left of its time, which is carried over in
+    /// milliseconds: what is left of an open time, and how much of a ramp, or of the time since closing, is over.
+    fn adjusted(&self, state: State, config: &Config, new: &Config) -> (State, Option<u32>) {
         let adjusted = state.adjusted();
         let (old, span) = (span_of(state, config), span_of(adjusted, new));
         let left_ms = match state.phase() {
-            Phase::HalfOpen => return adjusted.in_phase(Code::HALF_OPEN),
-            Phase::Isolated | Phase::Disabled => return adjusted,
-            Phase::Closed if !state.flag() => return adjusted,
-            Phase::Open => self.left(state, now, config).ms(span).min(span.ms()),
+            Phase::HalfOpen => return (adjusted.in_phase(Code::HALF_OPEN), None),
+            Phase::Isolated | Phase::Disabled => return (adjusted, None),
+            Phase::Closed if !state.flag() => return (adjusted, None),
+            Phase::Open => self.left(state, config).ms(span).min(span.ms()),
             Phase::Recovering | Phase::Closed => {
-                let over_ms = old.ms().saturating_sub(self.left_ms(state, now, config));
+                let over_ms = old.ms().saturating_sub(self.left_ms(state, config));
                 span.ms().saturating_sub(over_ms)
             }
         };
-        lasting(adjusted, left_ms, now, new)
+        (adjusted, Some(left_ms))
     }
 }
 

@@ -90,7 +90,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if state.phase() != Phase::Open || state.is_in_shadow() {
             return None;
         }
-        match self.left(state, &self.now(), self.config_in(state).ok()?.borrow()) {
+        match self.left(state, self.config_in(state).ok()?.borrow()) {
             Left::Pending(ms) => Some(ms),
             Left::Due | Left::Beyond => None,
         }
@@ -98,17 +98,14 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     fn admit_probe(&self, state: State, config: &Config) -> Look {
         let is_open = state.phase() == Phase::Open;
-        // Read after the state was loaded: a deadline that a trip has just set is then never further ahead
-        // than its span, unless the clock was set back.
-        let now = &self.now();
-        match self.left(state, now, config) {
+        match self.left(state, config) {
             Left::Pending(ms) if is_open || state.in_flight() >= config.max_probes() => {
                 return Ok(Err(Some(ms)));
             }
             // The clock was set back: wait a whole open time from here, once. Set back again it is due,
             // since a clock that comes round looks the same.
             Left::Beyond => {
-                return self.begin(state, state.set_anew(), None, now, config).and_then(Err);
+                return self.begin(state, state.set_anew(), None, config).and_then(Err);
             }
             Left::Due if !is_open && state.in_flight() > 0 => {
                 return self.fail(state, Cause::ProbesLost, config).and_then(Err);
@@ -121,7 +118,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         // is refused there is nothing to give back.
         let permit = Permit { breaker: self, token: Token::new(next, Kind::Probe) };
         let stepped = if config.max_probes() == 1 || next.in_flight() == 1 {
-            self.begin(state, next, cause, now, config)
+            self.begin(state, next, cause, config)
         } else {
             self.step(state, next, cause, None, config)
         };
@@ -130,11 +127,10 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     }
 
     fn admit_in_ramp(&self, state: State, config: &Config) -> Look {
-        let now = &self.now();
         let ramp_ms = config.ramp_ms();
-        let left_ms = self.left_ms(state, now, config);
+        let left_ms = self.left_ms(state, config);
         if left_ms == 0 {
-            return self.begin(state, state.closed(), Some(Cause::RampOver), now, config).and_then(Err);
+            return self.begin(state, state.closed(), Some(Cause::RampOver), config).and_then(Err);
         }
         // Relaxed: the calls only need different numbers.
         let number = self.sequence.fetch_add(1, Ordering::Relaxed) as u32;

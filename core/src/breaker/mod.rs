@@ -24,8 +24,6 @@ mod timing;
 pub use recording::Calm;
 pub use saving::RestoreError;
 
-use timing::{Now, begun};
-
 use core::borrow::Borrow;
 use core::fmt;
 
@@ -196,7 +194,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             in_shadow: state.is_in_shadow(),
             generation: state.generation(),
             streak: state.streak(),
-            time_left_ms: is_timed.then(|| self.left_ms(state, &self.now(), &config)),
+            time_left_ms: is_timed.then(|| self.left_ms(state, &config)),
             in_flight,
             succeeded: count(state.succeeded()),
             failed: count(state.failed()),
@@ -228,14 +226,16 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Every change of the state word is made here: one exchange, and where that was a transition the
     /// observer is told.
     ///
-    /// `cause` says why, where it is a transition; `now` is when the time of `to` was set, where this move
-    /// sets one; `config` is in force in `to`.
-    fn step(&self, from: State, to: State, cause: Option<Cause>, now: Option<&Now>, config: &Config) -> Step {
+    /// `cause` says why, where it is a transition; in `ms` from now the time of `to` is over, where this move sets
+    /// one; `config` is in force in `to`.
+    fn step(&self, from: State, to: State, cause: Option<Cause>, ms: Option<u32>, config: &Config) -> Step {
+        let timed = ms.map(|ms| self.timed(to, ms, config));
+        let to = timed.map_or(to, |(to, ..)| to);
         // A move that flips the cell publishes the cell. All others are exchanges, too, so that who sees the bit
         // later sees the cell.
         self.state.exchange(from.0, to.0).map_err(State)?;
-        if let Some(now) = now.filter(|_| !to.needs_no_anchor()) {
-            self.anchor(to, now);
+        if let Some((_, before, after)) = timed {
+            self.anchor(before, after);
         }
         if from.generation() != to.generation() && sweep_is_due(to.generation()) {
             let call = self.call(to);
@@ -248,17 +248,10 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         Ok(to)
     }
 
-    /// The step to a state whose time begins `now`.
-    // On small chips once, as in `timing`.
-    #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
-    fn begin(&self, from: State, to: State, cause: Option<Cause>, now: &Now, config: &Config) -> Step {
-        self.step(from, begun(to, now, config), cause, Some(now), config)
-    }
-
     #[cold]
     fn tell(&self, from: State, to: State, cause: Cause, config: &Config) {
-        let (now, at_ms) = self.now_and_ms();
-        let open_for_ms = if to.phase() == Phase::Open { self.left_ms(to, &now, config) } else { 0 };
+        let at_ms = self.clock.now_ms();
+        let open_for_ms = if to.phase() == Phase::Open { self.left_ms(to, config) } else { 0 };
         self.observer.transition(&Transition {
             generation: to.generation(),
             from: from.phase(),

@@ -1,7 +1,7 @@
 //! Opens, with the backoff's streak and less jitter.
 
 use crate::breaker::Step;
-use crate::breaker::timing::{Now, lasting, span_of};
+use crate::breaker::timing::span_of;
 use crate::state::{Code, Left, State};
 use crate::sync::Ordering;
 use crate::window::Window;
@@ -16,33 +16,32 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         if config.latch() {
             return self.step(state, state.entered(Code::ISOLATED), Some(cause), None, config);
         }
-        let now = &self.now();
-        let open = self.opened(state, Code::OPEN, now, config);
+        let open = self.opened(state, Code::OPEN, config);
         match config.jitter() {
-            0 => self.begin(state, open, Some(cause), now, config),
+            0 => self.begin(state, open, Some(cause), config),
             most => {
-                let ms = self.jittered(span_of(open, config).ms(), most, now);
-                self.step(state, lasting(open, ms, now, config), Some(cause), Some(now), config)
+                let ms = self.jittered(span_of(open, config).ms(), most);
+                self.step(state, open, Some(cause), Some(ms), config)
             }
         }
     }
 
     /// What `state` becomes when it opens, as `code` says. Advice leaves the streak alone. One that is closed
     /// begins anew, unless the dependency did not stay healthy since it was open last.
-    pub(super) fn opened(&self, state: State, code: Code, now: &Now, config: &Config) -> State {
+    pub(super) fn opened(&self, state: State, code: Code, config: &Config) -> State {
         let streak = match state.phase() {
             _ if code == Code::OPEN_ADVISED => state.streak(),
-            Phase::Closed if !state.flag() || self.left(state, now, config) == Left::Due => 0,
+            Phase::Closed if !state.flag() || self.left(state, config) == Left::Due => 0,
             _ => state.streak() + 1,
         };
         state.with_streak(streak).entered(code)
     }
 
     /// `ms` less a random part of at most the jitter `most`; never below 1.
-    fn jittered(&self, ms: u32, most: u32, now: &Now) -> u32 {
+    fn jittered(&self, ms: u32, most: u32) -> u32 {
         // Relaxed: any value that was ever there will do.
         let seed = self.sequence.load(Ordering::Relaxed) as u32;
-        let random = (mixed(seed ^ now.ms as u32) >> 16) as u16;
+        let random = (mixed(seed ^ self.clock.now_ms() as u32) >> 16) as u16;
         let part = part_of(most, random) as u16;
         ms.saturating_sub(part_of(ms, part)).max(1)
     }

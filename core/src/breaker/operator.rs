@@ -1,6 +1,6 @@
 //! What people, and dependencies that say when they will be back, can ask of a breaker.
 
-use crate::breaker::timing::{lasting, span_of};
+use crate::breaker::timing::span_of;
 use crate::state::{Code, Left, State};
 use crate::sync::{Ordering, Raw};
 use crate::window::Window;
@@ -50,20 +50,19 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     fn open_for(&self, ms: u64, code: Code, cause: Cause, may_open: fn(State) -> bool) -> bool {
         let ms = u32::try_from(ms).unwrap_or(u32::MAX).max(1);
         self.step_by(|state, config| {
-            let now = &self.now();
             let ms = ms.min(span_of(state.in_phase(code), config).ms());
             let opens = may_open(state);
             if opens && code == Code::OPEN_ASKED && config.latch() {
                 return Some(self.fail(state, cause, config));
             }
             let (open, cause) = if opens {
-                (self.opened(state, code, now, config), Some(cause))
-            } else if state.phase() == Phase::Open && self.left_ms(state, now, config) < ms {
+                (self.opened(state, code, config), Some(cause))
+            } else if state.phase() == Phase::Open && self.left_ms(state, config) < ms {
                 (state.in_phase(code), None)
             } else {
                 return None;
             };
-            Some(self.step(state, lasting(open, ms, now, config), cause, Some(now), config))
+            Some(self.step(state, open, cause, Some(ms), config))
         })
     }
 
@@ -71,10 +70,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Returns whether anything changed.
     pub fn recover(&self) -> bool {
         self.step_by(|state, config| {
-            let now = &self.now();
-            let is_pending = state.phase() == Phase::Open && self.left(state, now, config) != Left::Due;
-            let over = || lasting(state.in_phase(Code::OPEN_ASKED), 0, now, config);
-            is_pending.then(|| self.step(state, over(), None, Some(now), config))
+            let is_pending = state.phase() == Phase::Open && self.left(state, config) != Left::Due;
+            is_pending.then(|| self.step(state, state.in_phase(Code::OPEN_ASKED), None, Some(0), config))
         })
     }
 

@@ -102,14 +102,19 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// All but a call that is judged by the window at once.
     #[cold]
     fn take_in_other(&self, state: State, token: Token, outcome: Outcome) -> Recorded {
-        self.decide(state, |state, config| match token.kind() {
-            _ if state.generation() != token.generation() => Ok(Recorded::Stale),
-            Kind::Uncounted => Ok(Recorded::Ignored),
-            // A probe's too, where its round ended well meanwhile.
-            _ if state.judges_by_window() && !outcome.counts() => Ok(Recorded::Ignored),
-            _ if state.judges_by_window() => Ok(self.judge(state, outcome)),
-            Kind::Probe if state.phase() == Phase::HalfOpen => self.take_in_answer(state, outcome, config),
-            Kind::Counted | Kind::Probe => Ok(Recorded::Stale),
+        self.decide(state, |state, config| {
+            if state.generation() != token.generation() {
+                Ok(Recorded::Stale)
+            } else if token.kind() == Kind::Uncounted {
+                Ok(Recorded::Ignored)
+            } else if state.judges_by_window() {
+                // A probe's too, where its round ended well meanwhile.
+                Ok(if outcome.counts() { self.judge(state, outcome) } else { Recorded::Ignored })
+            } else if state.phase() == Phase::HalfOpen && token.is_probe() {
+                self.take_in_answer(state, outcome, config)
+            } else {
+                Ok(Recorded::Stale)
+            }
         })
     }
 
@@ -144,11 +149,11 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             Round::GoesOn(next) if outcome == Outcome::Cancelled => {
                 self.step(state, next, None, None, config)
             }
-            Round::GoesOn(next) => self.begin(state, next, None, &self.now(), config),
+            Round::GoesOn(next) => self.begin(state, next, None, config),
             Round::Succeeded => {
                 let ramps = config.ramp_ms() > 0;
                 let well = if ramps { state.in_phase(Code::RECOVERING) } else { state.closed() };
-                self.begin(state, well, Some(Cause::ProbesSucceeded), &self.now(), config)
+                self.begin(state, well, Some(Cause::ProbesSucceeded), config)
             }
             Round::Failed => self.fail(state, Cause::ProbesFailed, config),
             Round::SpentBefore => return Ok(Recorded::Stale),

@@ -14,7 +14,7 @@
 
 use core::fmt;
 
-use crate::breaker::timing::{Now, begun, lasting};
+use crate::breaker::timing::span_of;
 use crate::state::{ADVICE_MARGIN_MS, Code, MAX_SPAN_MS, State};
 use crate::window::Window;
 use crate::{Breaker, Cause, Clock, Config, Observer, Phase, Snapshot};
@@ -150,23 +150,25 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let saved = Saved::from_integer(saved)?;
         let slept_ms = u32::try_from(slept_ms).unwrap_or(u32::MAX);
         self.step_by(|state, config| {
-            let now = &self.now();
-            let restored = restored(state, saved, slept_ms, now, config);
-            Some(self.step(state, restored, Some(Cause::Restored), Some(now), config))
+            let (restored, left_ms) = restored(state, saved, slept_ms, config);
+            Some(self.step(state, restored, Some(Cause::Restored), left_ms, config))
         });
         Ok(())
     }
 }
 
-fn restored(state: State, saved: Saved, slept_ms: u32, now: &Now, config: &Config) -> State {
+fn restored(state: State, saved: Saved, slept_ms: u32, config: &Config) -> (State, Option<u32>) {
     let state = state.in_shadow(saved.in_shadow).with_streak(saved.streak);
     let left_ms = saved.left_ms.saturating_sub(slept_ms).min(config.max_open_ms());
     match saved.phase {
-        Phase::Isolated => state.entered(Code::ISOLATED),
-        Phase::Disabled => state.entered(Code::DISABLED),
-        Phase::Open | Phase::HalfOpen => lasting(state.entered(Code::OPEN_ASKED), left_ms, now, config),
-        _ if saved.streak > 0 => begun(state.entered(Code::CLOSED).closed(), now, config),
-        _ => state.entered(Code::CLOSED),
+        Phase::Isolated => (state.entered(Code::ISOLATED), None),
+        Phase::Disabled => (state.entered(Code::DISABLED), None),
+        Phase::Open | Phase::HalfOpen => (state.entered(Code::OPEN_ASKED), Some(left_ms)),
+        _ if saved.streak > 0 => {
+            let closed = state.entered(Code::CLOSED).closed();
+            (closed, Some(span_of(closed, config).ms()))
+        }
+        _ => (state.entered(Code::CLOSED), None),
     }
 }
 

@@ -1,73 +1,71 @@
 //! Reads and sets the times that the state word holds.
 
-use core::cell::Cell;
-
+use crate::breaker::Step;
 use crate::state::{Anchor, Code, Left, Span, State};
 use crate::sync::Raw;
 use crate::window::Window;
-use crate::{Breaker, Clock, Config, Observer, Phase};
-
-/// A moment: what the clock shows, and the anchor as it stood before that was read.
-///
-/// In this order. A lease that is renewed a whole range later may leave the state as it was. Who stalled
-/// meanwhile with an earlier reading of the clock must not take the younger anchor for that reading's, and so
-/// find the lease over. Nor may it store an older anchor in its place.
-pub(super) struct Now {
-    pub(super) ms: Raw,
-    anchor: Cell<Anchor>,
-    /// The whole time that a state was given last, or was found to have.
-    time: Cell<Raw>,
-}
+use crate::{Breaker, Cause, Clock, Config, Observer, Phase};
 
 impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
-    /// This moment. Ask after the state was loaded.
+    /// What the clock shows, and the anchor as it stood before that was read. Ask after the state was loaded.
+    ///
+    /// In this order. A lease that is renewed a whole range later may leave the state as it was. Who stalled
+    /// meanwhile with an earlier reading of the clock must not take the younger anchor for that reading's, and so
+    /// find the lease over. Nor may it store an older anchor in its place.
     // On small chips once, since it takes more bytes than a call.
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
-    pub(super) fn now(&self) -> Now {
-        self.now_and_ms().0
-    }
-
-    /// The same, and the clock's whole reading.
-    #[inline]
-    pub(super) fn now_and_ms(&self) -> (Now, u64) {
+    fn now(&self) -> (Raw, Anchor) {
         // Nothing has to be seen with it: it is believed only where it fits the state.
         let anchor = Anchor(self.anchor.first_look());
-        let ms = self.clock.now_ms();
-        (Now { ms: ms as Raw, anchor: Cell::new(anchor), time: Cell::new(ms as Raw) }, ms)
+        (self.clock.now_ms() as Raw, anchor)
     }
 
     /// How long it is until the time of `state` is over: until an open breaker lets a probe pass, the probes in
     /// flight are lost, the ramp lets all calls pass, or a closed breaker counts as healthy.
+    ///
+    /// It reads the clock after the state was loaded. So a deadline that a trip has just set is never further
+    /// ahead than its span, unless the clock was set back.
     // On small chips once, as above.
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
-    pub(super) fn left(&self, state: State, now: &Now, config: &Config) -> Left {
+    pub(super) fn left(&self, state: State, config: &Config) -> Left {
+        let (now, before) = self.now();
         let span = span_of(state, config);
-        let (time, is_told) = now.anchor.get().whole_time_of(state, span.units(now.ms));
-        // Where it is not told, who set the time stalled or died before it stored the anchor. It is stored for it,
+        let (time, after) = before.whole_time_of(state, span.units(now));
+        // Where they differ, who set the time stalled or died before it stored the anchor. It is stored for it,
         // so that the next reader, whenever it comes, knows this time from one a whole range later.
-        if !is_told {
-            now.time.set(time);
-            self.anchor(state, now);
-        }
-        span.left(time, now.ms, state.is_final())
+        self.anchor(before, after);
+        span.left(time, now, state.is_final())
     }
 
     /// The same in milliseconds: 0 when it is over. Of a ramp never more than its length, whatever rounding added.
-    pub(super) fn left_ms(&self, state: State, now: &Now, config: &Config) -> u32 {
+    pub(super) fn left_ms(&self, state: State, config: &Config) -> u32 {
         let span = span_of(state, config);
-        let ms = self.left(state, now, config).ms(span);
+        let ms = self.left(state, config).ms(span);
         if state.phase() == Phase::Recovering { ms.min(span.ms()) } else { ms }
     }
 
-    /// Stores the anchor of `state`, whose whole time is the one that `now` knows. A thread that stalled until
-    /// somebody stored another one leaves that: it may be a later time's.
+    /// `state` with `ms` left from now, the anchor as it stands, and the one to take its place.
+    #[inline]
+    pub(super) fn timed(&self, state: State, ms: u32, config: &Config) -> (State, Anchor, Anchor) {
+        let (now, before) = self.now();
+        let time = span_of(state, config).deadline(now, ms);
+        let after = if state.needs_no_anchor() { before } else { Anchor::of(state, time) };
+        (state.until(time), before, after)
+    }
+
+    /// The step to a state whose time begins now, with all of its span left.
     // On small chips once, as above.
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
-    pub(super) fn anchor(&self, state: State, now: &Now) {
-        let anchor = Anchor::of(state, now.time.get());
-        let before = now.anchor.replace(anchor);
+    pub(super) fn begin(&self, from: State, to: State, cause: Option<Cause>, config: &Config) -> Step {
+        self.step(from, to, cause, Some(span_of(to, config).ms()), config)
+    }
+
+    /// Stores the anchor `after` in the place of `before`. A thread that stalled until somebody stored another one
+    /// leaves that: it may be a later time's.
+    #[inline]
+    pub(super) fn anchor(&self, before: Anchor, after: Anchor) {
         // A loop, since it may be refused without cause.
-        while before != anchor && self.anchor.exchange(before.0, anchor.0) == Err(before.0) {}
+        while before != after && self.anchor.exchange(before.0, after.0) == Err(before.0) {}
     }
 }
 
@@ -81,19 +79,6 @@ pub(super) fn span_of(state: State, config: &Config) -> Span {
         Code::RECOVERING => config.ramp(),
         _ => config.relapse(),
     }
-}
-
-/// `state` with `ms` left from `now`.
-pub(super) fn lasting(state: State, ms: u32, now: &Now, config: &Config) -> State {
-    let time = span_of(state, config).deadline(now.ms, ms);
-    now.time.set(time);
-    state.until(time)
-}
-
-/// `state` as it begins `now`: with all of its span left.
-#[inline]
-pub(super) fn begun(state: State, now: &Now, config: &Config) -> State {
-    lasting(state, span_of(state, config).ms(), now, config)
 }
 
 #[cfg(test)]

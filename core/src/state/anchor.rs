@@ -23,7 +23,7 @@
 
 use super::tag::{CONTENT_BITS, tagged};
 use super::{Code, Field, State};
-use crate::sync::Raw;
+use crate::sync::{Raw, Signed};
 
 /// Bits that both words hold.
 const SHARED: u32 = 2;
@@ -48,31 +48,25 @@ impl Anchor {
         Self(tagged(state.generation(), UPPER.put(upper) | PHASE.put(phase)))
     }
 
-    /// The whole time of `state`: of all times that have the bits that are known the one nearest to `now`. Where this
-    /// is the anchor of `state`, its bits are known, too. Returns also whether it is, or none is needed.
-    pub(crate) const fn whole_time_of(self, state: State, now: Raw) -> (Raw, bool) {
-        let (time, shift) = (state.time(), state.time_shift());
+    /// The whole time of `state`, and the anchor that is to stand here.
+    ///
+    /// Where this is the anchor of `state`, or none is needed, it stays. Otherwise the time is the one that is
+    /// nearest to `now` of all that have the bits which the state holds.
+    pub(crate) const fn whole_time_of(self, state: State, now: Raw) -> (Raw, Self) {
+        let shift = state.time_shift();
+        // The state's time lies at the top of the word, so that the difference has a sign.
+        let ahead = state.0.wrapping_sub(now << shift) as Signed >> shift;
+        let nearest = now.wrapping_add(ahead as Raw);
+        let own = Self::of(state, nearest);
         if state.needs_no_anchor() {
-            return (nearest_to(now, time, shift), true);
-        }
-        // What differs from the anchor of these bits alone: of this state's anchor only what it alone knows.
-        let upper = self.0 ^ Self::of(state, time).0;
-        let is_its = upper & !ALONE.put(ALONE.max()) == 0;
-        let (known, above) = if is_its {
-            (ALONE.get(upper) << (Raw::BITS - shift) | time, shift.saturating_sub(ALONE.bits))
+            (nearest, self)
+        } else if (self.0 ^ own.0) & !ALONE.put(ALONE.max()) != 0 {
+            (nearest, own)
         } else {
-            (time, shift)
-        };
-        (nearest_to(now, known, above), is_its)
+            // What the anchor alone knows tells how many rounds lie between.
+            (nearest.wrapping_add(self.0.wrapping_sub(own.0) << (Raw::BITS - shift - SHARED)), self)
+        }
     }
-}
-
-/// Of all times that are `time` but for this many bits `above` it the one that is nearest to `now`.
-const fn nearest_to(now: Raw, time: Raw, above: u32) -> Raw {
-    let range = Raw::MAX >> above;
-    // The first of those that count as near: a half of their range before now.
-    let first = now.wrapping_sub(range / 2 + 1);
-    first.wrapping_add(time.wrapping_sub(first) & range)
 }
 
 #[cfg(test)]
@@ -88,9 +82,9 @@ mod tests {
         for time in [0, 1, 77, 0x7FFF, 0x8000, 0x12_3456, Raw::MAX >> 1 >> 20] {
             for state in [open_until(time), open_until(5).probe_admitted().until(time)] {
                 let anchor = Anchor::of(state, time);
-                assert_eq!(anchor.whole_time_of(state, time), (time, true));
-                let later = time + 1_000_000;
-                assert_eq!(anchor.whole_time_of(state, later), (time, true));
+                for now in [time, time + 1_000_000] {
+                    assert_eq!(anchor.whole_time_of(state, now), (time, anchor));
+                }
             }
         }
     }
@@ -108,7 +102,7 @@ mod tests {
         for other in
             [later, state.in_phase(Code::RECOVERING).until(0x1_0001), probing_until(0x1_0001 + quarter)]
         {
-            assert!(!anchor.whole_time_of(other, 0).1 || other.needs_no_anchor(), "{other:?}");
+            assert!(anchor.whole_time_of(other, 0).1 != anchor || other.needs_no_anchor(), "{other:?}");
         }
     }
 
@@ -116,14 +110,14 @@ mod tests {
     fn an_empty_word_is_no_anchor() {
         for state in [State::NEW.closed(), open_until(0), probing_until(0)] {
             let empty = Anchor(tagged(state.generation(), 0));
-            assert!(!empty.whole_time_of(state, 0).1 || state.needs_no_anchor(), "{state:?}");
+            assert!(empty.whole_time_of(state, 0).1 != empty || state.needs_no_anchor(), "{state:?}");
         }
     }
 
     #[test]
     fn the_nearest_time_lies_on_either_side() {
-        let state = open_until(10).probe_admitted().until(10);
-        let nearest_to = |now| nearest_to(now, state.time(), state.time_shift());
+        let state = probing_until(10);
+        let nearest_to = |now| Anchor(0).whole_time_of(state, now).0;
         let range = 1 << (Raw::BITS - state.time_shift());
         assert_eq!(nearest_to(8), 10);
         assert_eq!(nearest_to(12), 10);

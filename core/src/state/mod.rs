@@ -215,11 +215,6 @@ impl State {
         if matches!(self.code(), Code::HALF_OPEN) { LEASE.shift } else { TIME.shift }
     }
 
-    /// The lower bits of this state's time.
-    pub(crate) const fn time(self) -> Raw {
-        self.0 >> self.time_shift()
-    }
-
     /// Whether this state's time is over where it ends too far ahead, and not set anew: that of probes, and
     /// an open time that was set anew already.
     pub(crate) const fn is_final(self) -> bool {

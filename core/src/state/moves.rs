@@ -231,7 +231,7 @@ mod tests {
     fn a_time_replaces_the_one_before_and_touches_nothing_else() {
         for state in [half_open(), State::NEW.entered(Code::OPEN_ASKED), half_open().closed()] {
             let timed = state.until(Raw::MAX).until(9);
-            assert_eq!(timed.time(), 9);
+            assert_eq!(timed.0 >> timed.time_shift(), 9);
             assert_eq!(timed.until(0), state);
         }
     }
