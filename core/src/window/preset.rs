@@ -9,6 +9,7 @@ use crate::window::any::AnyRule;
 use crate::window::call::Call;
 use crate::window::judge::{Inside, Judge, Verdict};
 use crate::window::ruled::{Memory, Rule};
+use crate::window::tagged::sweep;
 use crate::{Clock, Config, Outcome, Settings, checked};
 
 /// Settings that belong to a type, for [`Fixed`].
@@ -97,7 +98,7 @@ impl<P: Preset, const WORDS: usize> Judge for Fixed<P, WORDS> {
     }
 
     fn sweep<C>(&self, call: &Call<'_, C>) {
-        self.memory.room().inspect(|room| room.sweep(call));
+        self.memory.iter().for_each(|word| sweep(word, call));
     }
 }
 
