@@ -6,7 +6,7 @@
 //! others are due. A clock that wrapped, jumped or was never right can thus lengthen no wait beyond
 //! one span.
 
-use crate::sync::Raw;
+use crate::sync::{Raw, Signed};
 
 /// The longest span that any setting may have, 2²⁶ ms or 18.6 hours: a quarter of the times that a
 /// clock of 28 bits can tell apart.
@@ -84,32 +84,28 @@ impl Span {
     /// the span, for readers whose clock is a little behind the writer's, and else due.
     pub(crate) const fn left(self, deadline: Raw, now: Raw, is_final: bool) -> Left {
         let ahead = (deadline << self.shift).wrapping_sub(now);
-        let slack = if is_final { (self.ms + 7) >> 3 } else { 0 };
         // A fresh deadline that was rounded up lies less than a unit further ahead than the span.
-        let most = (self.ms + slack) as Raw + self.unit() - 1;
+        let most = self.ms as Raw + self.unit() - 1;
         if ahead.wrapping_sub(1) < most {
-            Left::Pending(ahead as u32)
-        } else if !is_final && ahead.wrapping_sub(1) < 2 * self.ms as Raw {
-            Left::Beyond
-        } else {
-            Left::Due
+            return Left::Pending(ahead as u32);
         }
+        let (limit, further) = if is_final {
+            (most + ((self.ms + 7) >> 3) as Raw, Left::Pending(ahead as u32))
+        } else {
+            (2 * self.ms as Raw, Left::Beyond)
+        };
+        if ahead.wrapping_sub(1) < limit { further } else { Left::Due }
     }
 
-    /// Whether `stamp`, kept modulo `mask + 1`, is one that the clock has yet to reach.
-    pub(crate) const fn is_ahead(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
-        let mask = mask & self.range();
-        let ahead = stamp.wrapping_sub(self.units(now)) & mask;
-        ahead != 0 && ahead <= mask / 2
+    /// How many units `stamp`, kept in so many `bits`, lies before `now`; negative where it lies after.
+    pub(crate) const fn age(self, stamp: Raw, now: Raw, bits: u32) -> Signed {
+        let unknown = if self.shift > Raw::BITS - bits { self.shift } else { Raw::BITS - bits };
+        (self.units(now).wrapping_sub(stamp) << unknown) as Signed >> unknown
     }
 
-    /// Whether `stamp`, kept modulo `mask + 1`, lies at most a span away from `now`, on either side.
-    pub(crate) const fn is_near(self, stamp: Raw, now: Raw, mask: Raw) -> bool {
-        let mask = mask & self.range();
-        // In units, rounded up.
-        let whole = (self.ms as Raw + (self.unit() - 1)) >> self.shift;
-        // From a span behind on, so that one comparison will do.
-        stamp.wrapping_add(whole).wrapping_sub(self.units(now)) & mask <= 2 * whole
+    /// The span in units, rounded up.
+    pub(crate) const fn whole(self) -> Raw {
+        (self.ms as Raw + (self.unit() - 1)) >> self.shift
     }
 
     /// The largest time in this unit: the clock itself wraps where a reading is as wide as a word.
@@ -159,25 +155,19 @@ mod tests {
         let later = now.wrapping_add(1_000_000);
         let deadline = span.deadline(now, MAX_SPAN_MS);
         assert!(matches!(span.left(deadline, later, false), Left::Pending(_)));
-        let since = span.units(now);
-        assert!(span.is_near(since, later, Raw::MAX));
-        assert!(!span.is_ahead(since, later, Raw::MAX));
+        assert_eq!(span.age(span.units(now), later, Raw::BITS), (1_000_000 >> span.shift) as Signed + 1);
     }
 
     #[test]
-    fn a_stamp_is_near_up_to_a_span_away_on_either_side() {
-        let (span, mask) = (Span::new(100, 8), 0xFFFF);
+    fn a_stamp_has_an_age_on_either_side_of_now() {
+        let (span, bits, mask) = (Span::new(100, 8), 16, 0xFFFF);
         for now in [0, 50, 1_000, mask, mask + 1, Raw::MAX] {
-            for (away, is_near) in [(0, true), (99, true), (100, true), (101, false), (mask / 2, false)] {
+            for age in [0, 1, 100, 101, 0x7FFF] {
+                assert_eq!(span.age(now.wrapping_sub(age) & mask, now, bits), age as Signed, "behind {now}");
                 assert_eq!(
-                    span.is_near(now.wrapping_sub(away) & mask, now, mask),
-                    is_near,
-                    "{away} behind {now}"
-                );
-                assert_eq!(
-                    span.is_near(now.wrapping_add(away) & mask, now, mask),
-                    is_near,
-                    "{away} ahead of {now}"
+                    span.age(now.wrapping_add(age) & mask, now, bits),
+                    -(age as Signed),
+                    "after {now}"
                 );
             }
         }

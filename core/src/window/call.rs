@@ -4,6 +4,18 @@ use crate::Clock;
 use crate::state::State;
 use crate::sync::{Raw, Word};
 
+/// Why a call was not taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Its generation is over.
+    Stale,
+    /// It met a time that the clock, as it was read, has not reached, or the words have turned since: the
+    /// clock is to be read again.
+    Newer,
+    /// It has turned the words, or another call has: it is to be taken in now.
+    Turned,
+}
+
 /// One call of a generation that is about to enter the window.
 pub(crate) struct Call<'a, C> {
     /// The state word.
@@ -31,11 +43,10 @@ impl<'a, C> Call<'a, C> {
         State(self.word.look()).generation()
     }
 
-    /// Whether the breaker is still in this call's generation; see
-    /// [`present_generation`](Self::present_generation).
+    /// Stops a call whose generation is over; see [`present_generation`](Self::present_generation).
     #[inline]
-    pub(crate) fn is_current(&self) -> bool {
-        self.present_generation() == self.generation()
+    pub(super) fn goes_on(&self) -> Result<(), Stop> {
+        if self.present_generation() == self.generation() { Ok(()) } else { Err(Stop::Stale) }
     }
 }
 

@@ -16,11 +16,11 @@ use crate::settings::{attempt, within};
 use crate::state::{CONTENT_BITS, MAX_SPAN_MS, Span, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom};
 use crate::window::Measured;
-use crate::window::call::Call;
+use crate::window::call::{Call, Stop};
 use crate::window::judge::Verdict;
 use crate::window::reading::Reading;
 use crate::window::ruled::{Room, Rows, Rule, Ruled};
-use crate::window::tagged::{Stop, own_content, update};
+use crate::window::tagged::{change, own_content};
 use crate::window::turn::Turning;
 use crate::{Clock, ConfigError};
 
@@ -134,57 +134,63 @@ struct Ring<'a> {
 }
 
 impl Ring<'_> {
-    /// Looks for a free slot.
+    /// Takes the first slot that is free. Where the words are not in the half turn of the reading, it instead
+    /// empties all slots that have no meaning in that, and moves the turn.
     fn walk<C>(&self, reading: Reading, call: &Call<'_, C>) -> Result<Verdict, Stop> {
-        if self.turns() {
-            self.turn_to(self.half(reading), self.stamp(reading), reading.was_set_back, call)?;
-        }
-        for slot in self.slots {
-            if self.enter(slot, reading, call)? {
-                return Ok(Verdict::Holds);
+        let turned = tagged(call.generation(), self.half(reading));
+        let mine = tagged(call.generation(), TAKEN | self.within.units(reading.now) & STAMP);
+        let turn = if self.turns() { self.turn.first_look() } else { turned };
+        let turning = turn != turned;
+        // An emptied slot tells in which half turn that was, so that each surely changes.
+        let new = if turning { turned } else { mine };
+        if !turning || self.is_over(turn, turned, reading.was_set_back(), call)? {
+            for slot in self.slots {
+                let changed = change(slot, |seen| {
+                    if (seen ^ mine) >> STAMP_BITS != 0 {
+                        // Another generation's, or free.
+                        call.goes_on().map_err(Err)?;
+                    } else if turning && self.lasts(seen, turn, turned)
+                        || !turning && self.is_live(seen, reading).map_err(Err)?
+                    {
+                        return Err(Ok(false));
+                    }
+                    let stands = !self.turns() || self.stands(turn);
+                    if stands { Ok((new, Ok(true))) } else { Err(Err(Stop::Turned)) }
+                })?;
+                if changed && !turning {
+                    return Ok(Verdict::Holds);
+                }
             }
         }
-        Ok(Verdict::Trips)
-    }
-
-    /// Takes `slot` for a failure, if it is free. Returns whether it was.
-    fn enter<C>(&self, slot: &Word, reading: Reading, call: &Call<'_, C>) -> Result<bool, Stop> {
-        let mine = TAKEN | self.stamp(reading);
-        update(slot, call, |there| {
-            if self.is_live(there, reading)? {
-                Ok((there, false))
-            } else if !self.turns() || self.stands(tagged(call.generation(), self.half(reading))) {
-                Ok((mine, true))
-            } else {
-                Err(Stop::Newer)
-            }
-        })
+        if !turning {
+            return Ok(Verdict::Trips);
+        }
+        // Where it is refused, the next look tells what to do.
+        let _ = self.turn.exchange(turn, turned);
+        Err(Stop::Turned)
     }
 
     /// How many slots hold a failure within the window, for who writes nothing.
     fn live<C: Clock>(&self, call: &Call<'_, C>) -> usize {
-        let reading = Reading { now: call.now(), was_set_back: true };
+        let reading = Reading::last(call);
         let (turned, half) = (self.turned(call), self.half(reading));
         let is_live = |slot: &&Word| {
             // Relaxed: ordered behind the acquire load of the turn.
             let there = own_content(slot.load(Ordering::Relaxed), call.generation());
-            (!self.turns() || self.lasts(there, turned, half)) && self.is_live(there, reading) == Ok(true)
+            let lasts = there & TAKEN != 0 && (!self.turns() || self.lasts(there, turned, half));
+            lasts && self.is_live(there, reading) == Ok(true)
         };
         self.slots.iter().filter(is_live).count()
     }
 
-    /// Whether a slot holds a failure within the window. Where the clock was set back, a failure ahead is as
-    /// near as one so far ago.
-    fn is_live(&self, slot: Raw, Reading { now, was_set_back }: Reading) -> Result<bool, Stop> {
-        let is_taken = slot & TAKEN != 0;
-        if is_taken && !was_set_back && self.within.is_ahead(slot, now, STAMP) {
+    /// Whether the failure in a slot that is taken lies within the window. Where the clock was set back, one ahead
+    /// is as near as one so far ago.
+    fn is_live(&self, slot: Raw, reading: Reading) -> Result<bool, Stop> {
+        let age = self.within.age(slot, reading.now, STAMP_BITS);
+        if age < 0 && !reading.was_set_back() {
             return Err(Stop::Newer);
         }
-        Ok(is_taken && self.within.is_near(slot, now, STAMP))
-    }
-
-    fn stamp(&self, reading: Reading) -> Raw {
-        self.within.units(reading.now) & STAMP
+        Ok(age.unsigned_abs() <= self.within.whole())
     }
 
     fn half(&self, reading: Reading) -> Raw {
@@ -208,11 +214,6 @@ impl Turning for Ring<'_> {
     #[inline]
     fn turn(&self) -> &Word {
         self.turn
-    }
-
-    #[inline]
-    fn words(&self) -> impl Iterator<Item = &Word> + Clone {
-        self.slots.iter()
     }
 }
 

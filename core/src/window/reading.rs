@@ -1,25 +1,31 @@
 //! A call's reading of the clock, for windows that may hold times that are newer.
 
 use crate::Clock;
-use crate::state::Span;
-use crate::sync::Raw;
-use crate::window::call::Call;
+use crate::sync::{Raw, Signed};
+use crate::window::call::{Call, Stop};
 use crate::window::judge::Verdict;
-use crate::window::tagged::Stop;
 
-/// How often a call reads the clock again.
-const MOST_READINGS: u32 = 32;
+/// How often a call reads the clock again: each time this is halved.
+const PATIENCE: u32 = 1 << 31;
 
 /// A reading of the clock.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     pub(super) now: Raw,
-    /// Times that are newer than `now` are from before the clock was set back. Who writes nothing takes that for
-    /// granted.
-    pub(super) was_set_back: bool,
+    patience: u32,
 }
 
 impl Reading {
+    /// The last reading of who writes nothing.
+    pub(super) fn last<C: Clock>(call: &Call<'_, C>) -> Self {
+        Self { now: call.now(), patience: 0 }
+    }
+
+    /// Whether times that are newer than this reading are from before the clock was set back.
+    pub(super) fn was_set_back(self) -> bool {
+        self.patience == 0
+    }
+
     /// What `judge` says by the clock. Where it meets a newer time this thread stalled after it read the
     /// clock, or the clock was set back.
     ///
@@ -31,20 +37,18 @@ impl Reading {
         call: &Call<'_, C>,
         mut judge: impl FnMut(Self) -> Result<Verdict, Stop>,
     ) -> Verdict {
-        let mut reading = Self { now: call.now(), was_set_back: false };
-        let mut left = MOST_READINGS;
+        let mut reading = Self { now: call.now(), patience: PATIENCE };
         loop {
             match judge(reading) {
                 Ok(verdict) => return verdict,
                 Err(Stop::Stale) => return Verdict::Stale,
+                Err(Stop::Turned) => continue,
                 Err(Stop::Newer) => {}
             }
             let now = call.now();
-            // The unit of one millisecond: only the order of the two readings matters.
-            let advanced = Span::new(1, 1).is_ahead(now, reading.now, Raw::MAX);
-            reading.was_set_back = !advanced || left == 0;
-            reading.now = if advanced { now } else { reading.now };
-            left = left.saturating_sub(1);
+            let advanced = now.wrapping_sub(reading.now) as Signed > 0;
+            let patience = if advanced { reading.patience >> 1 } else { 0 };
+            reading = Self { now: if advanced { now } else { reading.now }, patience };
         }
     }
 }

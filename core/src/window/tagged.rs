@@ -18,17 +18,7 @@
 
 use crate::state::{GENERATION_BITS, content, tag, tagged};
 use crate::sync::{Ordering, Raw, Word};
-use crate::window::call::Call;
-
-/// Why a call was not taken in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    /// Its generation is over.
-    Stale,
-    /// It met a time that the clock, as it was read, has not reached, or the words have turned since: the
-    /// clock is to be read again.
-    Newer,
-}
+use crate::window::call::{Call, Stop};
 
 /// Changes `word`: `decide` gets what it holds, and answers with what to store and with what to return then,
 /// or with what to return where nothing is to be stored.
@@ -59,8 +49,8 @@ pub(super) fn update<C, A>(
     let generation = call.generation();
     change(word, |seen| {
         let there = own_content(seen, generation);
-        if tag(seen) != generation && !call.is_current() {
-            return Err(Err(Stop::Stale));
+        if tag(seen) != generation {
+            call.goes_on().map_err(Err)?;
         }
         match decide(there) {
             Ok((new, answer)) if new != there => Ok((tagged(generation, new), Ok(answer))),

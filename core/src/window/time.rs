@@ -7,15 +7,15 @@
 use core::iter;
 
 use crate::settings::{Threshold, attempt, within};
-use crate::state::{CONTENT_BITS, MAX_CONTENT, MAX_SPAN_MS, tagged};
+use crate::state::{CONTENT_BITS, MAX_CONTENT, MAX_SPAN_MS, tag, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word, const_unless_loom, fence};
 use crate::window::Measured;
-use crate::window::call::Call;
+use crate::window::call::{Call, Stop};
 use crate::window::judge::Verdict;
 use crate::window::laps::{Laps, Place};
 use crate::window::reading::Reading;
 use crate::window::ruled::{Memory, Room, Rows, Rule, Ruled};
-use crate::window::tagged::{Stop, own_content, update};
+use crate::window::tagged::{change, own_content, update};
 use crate::window::turn::Turning;
 use crate::{Clock, ConfigError, Rate};
 
@@ -204,9 +204,9 @@ impl<R: Rows> TimeIn<'_, R> {
         let laps = self.rule.laps;
         let row = if is_bad { self.bad } else { self.own() };
         let mut is_counted = false;
-        Reading::judged(call, |Reading { now, was_set_back }| {
-            let place = laps.place(now, was_set_back);
-            self.turn_to(place.half, laps.label(place.lap), was_set_back, call)?;
+        Reading::judged(call, |reading| {
+            let place = laps.place(reading.now, reading.was_set_back());
+            self.turn_to(place, call)?;
             if !is_counted {
                 let calls = self.add(row, place, call)?;
                 // A success can reach the rate in two ways only: it fills the minimum, or it is the first call
@@ -223,6 +223,29 @@ impl<R: Rows> TimeIn<'_, R> {
             // Where a bucket is newer somebody's clock is past this thread's reading, and who entered there
             // may have summed before this call was in: it is judged by the clock as it is then.
             self.is_reached(place, call).map(Verdict::of)
+        })
+    }
+
+    /// Moves the turn on to that of `place`, and empties the words that have no meaning in it. An emptied word is
+    /// given the label of the present lap: so it surely changes.
+    #[inline]
+    fn turn_to<C>(&self, place: Place, call: &Call<'_, C>) -> Result<(), Stop> {
+        let turned = tagged(call.generation(), place.half);
+        let empty = tagged(call.generation(), self.rule.laps.label(place.lap));
+        change(self.turn, |seen| {
+            if seen == turned {
+                // Loaded with acquire, as in `turned`.
+                return Err(Ok(()));
+            }
+            let is_over = self.is_over(seen, turned, place.was_set_back, call).map_err(Err)?;
+            for word in self.good().flatten().chain(self.bad).filter(|_| is_over) {
+                change(word, |there| {
+                    let lasts = self.lasts(there, seen, turned);
+                    let is_due = tag(there) == call.generation() && !lasts && self.stands(seen);
+                    if is_due { Ok((empty, ())) } else { Err(()) }
+                });
+            }
+            Ok((turned, Ok(())))
         })
     }
 
@@ -271,10 +294,5 @@ impl<R: Rows> Turning for TimeIn<'_, R> {
     #[inline]
     fn turn(&self) -> &Word {
         self.turn
-    }
-
-    #[inline]
-    fn words(&self) -> impl Iterator<Item = &Word> + Clone {
-        self.good().flatten().chain(self.bad)
     }
 }

@@ -12,10 +12,10 @@
 //! content again. That is a failure which came exactly a whole turn of its stamp, to the millisecond, after
 //! the one that the thread had found.
 
-use crate::state::{content, tag, tagged};
+use crate::state::tag;
 use crate::sync::{Ordering, Raw, Word};
-use crate::window::call::Call;
-use crate::window::tagged::{Stop, change, own_content};
+use crate::window::call::{Call, Stop};
+use crate::window::tagged::own_content;
 
 /// Words that are in half turns.
 pub(super) trait Turning {
@@ -28,22 +28,12 @@ pub(super) trait Turning {
     /// The word that counts them.
     fn turn(&self) -> &Word;
 
-    /// The other words.
-    fn words(&self) -> impl Iterator<Item = &Word> + Clone;
-
-    /// Whether a word with this content has a meaning in the half turn `half`, while the words are in `turned`:
-    /// then it is of `turned` or of the one before.
+    /// Whether a word has a meaning in the half turn `half`, while the words are in `turned`: then the half turn in
+    /// which it was written, `turned` or the one before, is `half` or the one before.
     #[inline]
     fn lasts(&self, there: Raw, turned: Raw, half: Raw) -> bool {
-        let kept = match turned.wrapping_sub(half) & self.range() {
-            0 => return true,
-            // The clock was set back: words of the half turn that it is in now.
-            1 => half,
-            // The next half turn begins: words of the last one.
-            ahead if ahead == self.range() => turned,
-            _ => return false,
-        };
-        (there & Self::ODD != 0) == (kept & 1 != 0)
+        let is_before = Raw::from(there & Self::ODD != 0) ^ turned & 1;
+        half.wrapping_sub(turned).wrapping_add(is_before) & self.range() <= 1
     }
 
     /// The half turn that the words of the call's generation are in, for who reads them only.
@@ -60,35 +50,16 @@ pub(super) trait Turning {
         self.turn().look() == seen
     }
 
-    /// Moves the turn on to `half`, and empties the words that have no meaning in it. An emptied word is given
-    /// the content `empty`: one that is of this half turn, so that the word surely changes.
+    /// Whether words are to be emptied before the turn may move on from `seen` to `turned`: not where another
+    /// generation left it, since its words count as empty already.
     ///
-    /// A turn that is ahead of `half` is taken back only where `was_set_back`; else `half` is over.
+    /// A turn that is ahead is taken back only where the clock was `set_back`.
     #[inline]
-    fn turn_to<C>(&self, half: Raw, empty: Raw, was_set_back: bool, call: &Call<'_, C>) -> Result<(), Stop> {
-        let mine = tagged(call.generation(), half);
-        change(self.turn(), |seen| {
-            if seen == mine {
-                // Loaded with acquire, as in `turned`.
-                return Err(Ok(()));
-            }
-            let is_own = tag(seen) == call.generation();
-            let ahead = content(seen).wrapping_sub(content(mine)) & self.range();
-            if is_own && ahead <= self.range() / 2 && !was_set_back {
-                return Err(Err(Stop::Newer));
-            }
-            if !is_own && !call.is_current() {
-                return Err(Err(Stop::Stale));
-            }
-            // Words of another generation count as empty already.
-            for word in self.words().filter(|_| is_own) {
-                change(word, |there| {
-                    let lasts = self.lasts(there, content(seen), content(mine));
-                    let is_due = tag(there) == call.generation() && !lasts && self.stands(seen);
-                    if is_due { Ok((tagged(call.generation(), empty), ())) } else { Err(()) }
-                });
-            }
-            Ok((mine, Ok(())))
-        })
+    fn is_over<C>(&self, seen: Raw, turned: Raw, set_back: bool, call: &Call<'_, C>) -> Result<bool, Stop> {
+        if tag(seen ^ turned) != 0 {
+            return call.goes_on().map(|()| false);
+        }
+        let ahead = seen.wrapping_sub(turned) & self.range();
+        if ahead <= self.range() / 2 && !set_back { Err(Stop::Newer) } else { Ok(true) }
     }
 }

@@ -25,8 +25,8 @@
 
 use crate::state::{CONTENT_BITS, MAX_CONTENT, bit_length, tagged};
 use crate::sync::{Ordering, Raw, WIDE, Word};
-use crate::window::call::Call;
-use crate::window::tagged::{Stop, own_content, update};
+use crate::window::call::{Call, Stop};
+use crate::window::tagged::{own_content, update};
 
 /// Outcomes in a word: a power of two, so that finding one takes no division.
 const OUTCOMES_LOG2: u32 = if WIDE { 5 } else { 4 };
