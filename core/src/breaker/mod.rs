@@ -250,6 +250,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// The step to a state whose time begins `now`.
     // On small chips once, as in `timing`.
+    #[cfg_attr(target_has_atomic = "64", inline)]
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     fn begin(&self, from: State, to: State, cause: Option<Cause>, now: &Now, config: &Config) -> Step {
         self.step(from, begun(to, now, config), cause, Some(now), config)
