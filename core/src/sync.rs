@@ -139,6 +139,7 @@ impl Word {
     /// flip of settings the first. The others need neither. They take them along, since where an exchange is
     /// a critical section all share one that is out of line.
     // One that masks interrupts takes more bytes than a call.
+    #[cfg_attr(any(target_has_atomic = "32", nanobreaker_loom), inline(always))]
     #[cfg_attr(not(any(target_has_atomic = "32", nanobreaker_loom)), inline(never))]
     pub(crate) fn exchange(&self, seen: Raw, new: Raw) -> Result<(), Raw> {
         #[cfg(nanobreaker_weak_fails)]

@@ -1,11 +1,9 @@
 //! May this call be made?
 
-use core::borrow::Borrow;
-
 use crate::breaker::opening::part_of;
 use crate::permit::Kind;
 use crate::state::{Left, State};
-use crate::sync::{Ordering, WIDE};
+use crate::sync::Ordering;
 use crate::window::Window;
 use crate::{Breaker, Cause, Clock, Config, Observer, Permit, Phase, Rejected, Token};
 
@@ -31,12 +29,6 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             return Ok(Permit { breaker: self, token: Token::new(state, Kind::Counted) });
         }
         unlikely();
-        // A short way to the most frequent rejection. Small chips do without it, since it costs flash.
-        if WIDE {
-            if let Some(ms) = self.shut_for_ms(state) {
-                return Err(self.rejected(state, Some(ms)));
-            }
-        }
         // A token, not a permit: were this call's result returned as it is, the healthy path's would
         // have to lie in memory, too.
         match self.admit(state) {
@@ -59,7 +51,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Any state but the healthy one.
     #[cold]
     fn admit(&self, state: State) -> Result<Token, Rejected> {
-        self.decide(state, |state, config| {
+        let (state, look) = self.decide(state, |state, config| {
             let look = if matches!(state.phase(), Phase::Open | Phase::HalfOpen) {
                 self.admit_probe(state, config)?
             } else if W::RAMPS && state.phase() == Phase::Recovering {
@@ -69,12 +61,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             } else {
                 Ok(if state.judges_by_window() { Kind::Counted } else { Kind::Uncounted })
             };
-            Ok(match look {
-                Ok(kind) => Ok(Token::new(state, kind)),
-                Err(_) if state.is_in_shadow() => Ok(Token::new(state, Kind::Uncounted)),
-                Err(retry_after_ms) => Err(self.rejected(state, retry_after_ms)),
-            })
-        })
+            Ok((state, look))
+        });
+        match look {
+            Ok(kind) => Ok(Token::new(state, kind)),
+            Err(_) if state.is_in_shadow() => Ok(Token::new(state, Kind::Uncounted)),
+            Err(retry_after_ms) => Err(self.rejected(state, retry_after_ms)),
+        }
     }
 
     #[inline]
@@ -82,18 +75,6 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         let rejected = Rejected { phase: state.phase(), generation: state.generation(), retry_after_ms };
         self.observer.rejected(&rejected);
         rejected
-    }
-
-    /// The milliseconds for which an open breaker surely rejects; `None` where that needs more than a look.
-    #[cold]
-    fn shut_for_ms(&self, state: State) -> Option<u32> {
-        if state.phase() != Phase::Open || state.is_in_shadow() {
-            return None;
-        }
-        match self.left(state, self.config_in(state).ok()?.borrow()) {
-            Left::Pending(ms) => Some(ms),
-            Left::Due | Left::Beyond => None,
-        }
     }
 
     fn admit_probe(&self, state: State, config: &Config) -> Look {

@@ -55,6 +55,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     /// The step to a state whose time begins now, with all of its span left.
     // On small chips once, as above.
+    #[cfg_attr(target_has_atomic = "64", inline)]
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(super) fn begin(&self, from: State, to: State, cause: Option<Cause>, config: &Config) -> Step {
         self.step(from, to, cause, Some(span_of(to, config).ms()), config)
