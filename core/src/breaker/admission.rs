@@ -51,7 +51,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     /// Any state but the healthy one.
     #[cold]
     fn admit(&self, state: State) -> Result<Token, Rejected> {
-        let (state, look) = self.decide(state, |state, config| {
+        let answer = self.decide(state, |state, config| {
             let look = if matches!(state.phase(), Phase::Open | Phase::HalfOpen) {
                 self.admit_probe(state, config)?
             } else if W::RAMPS && state.phase() == Phase::Recovering {
@@ -61,20 +61,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             } else {
                 Ok(if state.judges_by_window() { Kind::Counted } else { Kind::Uncounted })
             };
-            Ok((state, look))
+            Ok(match look {
+                Ok(kind) => Ok(Token::new(state, kind)),
+                Err(_) if state.is_in_shadow() => Ok(Token::new(state, Kind::Uncounted)),
+                Err(retry_after_ms) => Err(Rejected::new(state.phase(), state.generation(), retry_after_ms)),
+            })
         });
-        match look {
-            Ok(kind) => Ok(Token::new(state, kind)),
-            Err(_) if state.is_in_shadow() => Ok(Token::new(state, Kind::Uncounted)),
-            Err(retry_after_ms) => Err(self.rejected(state, retry_after_ms)),
-        }
-    }
-
-    #[inline]
-    fn rejected(&self, state: State, retry_after_ms: Option<u32>) -> Rejected {
-        let rejected = Rejected { phase: state.phase(), generation: state.generation(), retry_after_ms };
-        self.observer.rejected(&rejected);
-        rejected
+        answer.inspect_err(|rejected| self.observer.rejected(rejected))
     }
 
     fn admit_probe(&self, state: State, config: &Config) -> Look {

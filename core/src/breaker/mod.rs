@@ -228,6 +228,8 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     ///
     /// `cause` says why, where it is a transition; in `ms` from now the time of `to` is over, where this move sets
     /// one; `config` is in force in `to`.
+    // As in `timing`: on large chips in its place, where the compiler knows what is asked of it.
+    #[cfg_attr(target_has_atomic = "64", inline(always))]
     fn step(&self, from: State, to: State, cause: Option<Cause>, ms: Option<u32>, config: &Config) -> Step {
         let timed = ms.map(|ms| self.timed(to, ms, config));
         let to = timed.map_or(to, |(to, ..)| to);

@@ -57,10 +57,11 @@ impl Anchor {
         // The state's time lies at the top of the word, so that the difference has a sign.
         let ahead = state.0.wrapping_sub(now << shift) as Signed >> shift;
         let nearest = now.wrapping_add(ahead as Raw);
-        let own = Self::of(state, nearest);
         if state.needs_no_anchor() {
-            (nearest, self)
-        } else if (self.0 ^ own.0) & !ALONE.put(ALONE.max()) != 0 {
+            return (nearest, self);
+        }
+        let own = Self::of(state, nearest);
+        if (self.0 ^ own.0) & !ALONE.put(ALONE.max()) != 0 {
             (nearest, own)
         } else {
             // What the anchor alone knows tells how many rounds lie between.
