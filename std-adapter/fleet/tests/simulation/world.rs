@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::network::{Network, Weather};
 
-const STEP_MS: u64 = 10;
+const STEP_MS: u64 = 5;
 /// How long a call takes.
 const CALL: Duration = Duration::from_millis(STEP_MS);
 
