@@ -42,6 +42,8 @@ pub(super) struct Shared {
 pub(super) async fn run<E: Exchange>(exchange: E, shared: Arc<Shared>, mut inbox: UnboundedReceiver<Event>) {
     let (ear, mut heard) = mpsc::channel(256);
     let store = before_the_store();
+    // With one seed a simulation has one course of events.
+    store.seed(fastrand::u32(..));
     let hearing = async {
         exchange.hear(&shared.terms.group, ear.clone()).await;
         let _ = ear.send(Heard::Lost).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nanobreaker_fleet::nanobreaker::fleet::message::{Group, Heard, Reply, Report, Said};
 use nanobreaker_fleet::{Exchange, ExchangeError, InMemory};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc};
 use tokio::time::sleep;
 
 /// How bad a network is.
@@ -26,14 +26,21 @@ pub(crate) const CUT: Weather = Weather { drops_percent: 100, doubles_percent: 0
 pub(crate) struct Network {
     weather: Arc<Mutex<Weather>>,
     /// `None` while nobody hears of it.
-    store: watch::Sender<Option<InMemory>>,
+    store: Arc<Mutex<Option<InMemory>>>,
+    /// The store was lost or brought. Who waits for that goes on in the order of waiting, so a seed has one course.
+    changed: Arc<Notify>,
     ears: Arc<Mutex<Vec<mpsc::Sender<Heard>>>>,
 }
 
 impl Network {
     pub(crate) fn new(weather: Weather) -> Self {
-        let (store, _) = watch::channel(Some(InMemory::new()));
-        Self { weather: Arc::new(Mutex::new(weather)), store, ears: Arc::default() }
+        let (weather, store) = (Mutex::new(weather), Mutex::new(Some(InMemory::new())));
+        Self {
+            weather: Arc::new(weather),
+            store: Arc::new(store),
+            changed: Arc::default(),
+            ears: Arc::default(),
+        }
     }
 
     pub(crate) fn set_weather(&self, weather: Weather) {
@@ -42,11 +49,32 @@ impl Network {
 
     /// The store is gone. Returns it.
     pub(crate) fn lose_store(&self) -> InMemory {
-        self.store.send_replace(None).expect("it is there")
+        self.set_store(None).expect("it is there")
     }
 
     pub(crate) fn bring_store(&self, store: InMemory) {
-        self.store.send_replace(Some(store));
+        self.set_store(Some(store));
+    }
+
+    fn set_store(&self, store: Option<InMemory>) -> Option<InMemory> {
+        let before = std::mem::replace(&mut *self.store.lock().unwrap(), store);
+        self.changed.notify_waiters();
+        before
+    }
+
+    fn store(&self) -> Option<InMemory> {
+        self.store.lock().unwrap().clone()
+    }
+
+    /// The store, once it is there.
+    async fn reached(&self) -> InMemory {
+        loop {
+            let changed = self.changed.notified();
+            if let Some(store) = self.store() {
+                return store;
+            }
+            changed.await;
+        }
     }
 
     /// How long each copy of a message is under way.
@@ -67,8 +95,7 @@ impl Network {
             let (network, group, report) = (self.clone(), Arc::clone(group), report.clone());
             tokio::spawn(async move {
                 sleep(delay).await;
-                let store = network.store.borrow().clone();
-                if let Some(store) = store {
+                if let Some(store) = network.store() {
                     store.ask(&group, &[report]).await.unwrap();
                 }
             });
@@ -77,7 +104,7 @@ impl Network {
 
     /// Tells all what no store said.
     pub(crate) async fn lie(&self, group: &Arc<Group>, said: &Said) {
-        let store = self.store.borrow().clone().expect("it is there");
+        let store = self.store().expect("it is there");
         let run = store.ask(group, &[]).await.unwrap().run;
         for ear in &*self.ears.lock().unwrap() {
             self.tell(ear, &Heard::Said(Reply { run, said: vec![said.clone()] }));
@@ -97,9 +124,7 @@ impl Network {
 
 impl Exchange for Network {
     async fn ask(&self, group: &Arc<Group>, reports: &[Report]) -> Result<Reply, ExchangeError> {
-        let mut store = self.store.subscribe();
-        let store = store.wait_for(Option::is_some).await.expect("the network outlives it").clone();
-        let reply = store.expect("it is there").ask(group, &[]).await?;
+        let reply = self.reached().await.ask(group, &[]).await?;
         if reports.is_empty() {
             return Ok(reply);
         }
@@ -110,11 +135,10 @@ impl Exchange for Network {
 
     async fn hear(&self, group: &Arc<Group>, ear: mpsc::Sender<Heard>) {
         self.ears.lock().unwrap().push(ear.clone());
-        let mut store = self.store.subscribe();
         loop {
-            let now = store.wait_for(Option::is_some).await.expect("the network outlives it").clone();
+            let store = self.reached().await;
+            let lost = self.changed.notified();
             let (inner, mut heard) = mpsc::channel(256);
-            let now = now.expect("it is there");
             let forwarding = async {
                 while let Some(heard) = heard.recv().await {
                     match heard {
@@ -125,8 +149,8 @@ impl Exchange for Network {
             };
             tokio::select! {
                 biased;
-                gone = store.wait_for(Option::is_none) => drop(gone),
-                () = now.hear(group, inner) => {}
+                () = lost => {}
+                () = store.hear(group, inner) => {}
                 () = forwarding => {}
             }
             // The link's ping is missed.
