@@ -1,10 +1,28 @@
 //! A healthy call of a shared breaker, without a fleet and with one: what a fleet must not change.
 
+use std::future::pending;
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::Duration;
 
-use nanobreaker::fleet::{Fleet, InMemory};
+use nanobreaker::fleet::message::{Group, Heard, Reply, Report};
+use nanobreaker::fleet::{Exchange, ExchangeError, Fleet};
 use nanobreaker::{Outcome, PinnedBreaker, Recorded, SharedBreaker, SharedBreakerBuilder};
+use tokio::sync::mpsc;
+
+/// A store that has nothing to say.
+struct Silent;
+
+impl Exchange for Silent {
+    async fn ask(&self, _: &Arc<Group>, _: &[Report]) -> Result<Reply, ExchangeError> {
+        Ok(Reply::default())
+    }
+
+    async fn hear(&self, _: &Arc<Group>, ear: mpsc::Sender<Heard>) {
+        let _ = ear.send(Heard::Linked).await;
+        pending().await
+    }
+}
 
 #[inline(always)]
 fn healthy(breaker: &PinnedBreaker) -> bool {
@@ -34,7 +52,7 @@ pub fn pair() -> [PinnedBreaker; 2] {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.expect("a runtime without threads");
     runtime.block_on(async {
-        let fleet = Fleet::builder("machine code").exchange(InMemory::new()).start();
+        let fleet = Fleet::builder("machine code").exchange(Silent).start();
         let fleet = fleet.expect("a fleet's defaults are within their limits");
         let pair = [builder(), builder().fleet(&fleet)].map(|builder| {
             let breaker = builder.build().expect("a breaker's defaults are within their limits");

@@ -49,10 +49,10 @@ fn checked() -> BTreeSet<&'static str> {
         reqwest::BreakerMiddleware, BreakerLayer<SharedBreaker>, BreakerService<u32, SharedBreaker, ByClassifier>,
         ByClassifier, ByHead<ServerErrors>, ByHttp<u32>, ServerErrors, UntilBodyEnds<ServerErrors>,
         CountedLayer, CountedService<u32>, GateLayer<SharedBreaker, ByClassifier>, Keyed<String, u32>, KeyedBy<u32>,
-        WithRefusals<u32, u32>, fleet::Fleet, fleet::FleetError, fleet::InMemory, fleet::FleetStatus, fleet::Link,
-        fleet::BreakerInFleet, fleet::FindingInForce, fleet::OrderInForce, fleet::message::Group,
+        WithRefusals<u32, u32>, fleet::Fleet, fleet::FleetError, fleet::FleetStatus, fleet::Link,
+        fleet::BreakerInFleet, fleet::message::Group,
         fleet::message::Report, fleet::message::News, fleet::message::Order, fleet::message::OrderedAction,
-        fleet::message::Finding, fleet::message::Heard, fleet::message::Said, fleet::message::Reply,
+        fleet::message::Finding, fleet::message::Heard, fleet::message::Said, fleet::message::Word, fleet::message::Reply,
     );
     let others = are!([Debug, Send, Sync]:
         Listeners, SharedClock, ThreadLanes,

@@ -18,14 +18,16 @@
 //! # }
 //! ```
 //!
-//! The rules, and how to look at a fleet, are in [`nanobreaker::fleet`]; this crate brings [`Redis`], so that
-//! whoever needs no fleet builds no client for Redis.
+//! The rules of an instance, and how to look at a fleet, are in [`nanobreaker::fleet`]. This crate brings the stores,
+//! [`Redis`] and for tests [`InMemory`], so that whoever needs no fleet builds no client for Redis.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod link;
+mod memory;
 mod settings;
+mod store;
 mod wire;
 
 use std::fmt;
@@ -34,8 +36,7 @@ use std::time::{Duration, Instant};
 
 pub use nanobreaker;
 pub use nanobreaker::fleet::{
-    BreakerInFleet, Exchange, ExchangeError, FindingInForce, Fleet, FleetBuilder, FleetError, FleetStatus,
-    InMemory, OrderInForce,
+    BreakerInFleet, Exchange, ExchangeError, Fleet, FleetBuilder, FleetError, FleetStatus,
 };
 
 use nanobreaker::fleet::message::{Group, Heard, Reply, Report};
@@ -43,6 +44,7 @@ use redis::{Client, Cmd, PushInfo, PushKind, RedisError, Script, ServerErrorKind
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
+pub use memory::InMemory;
 pub use nanobreaker::FleetSettings;
 pub use settings::{StartError, start};
 
@@ -133,7 +135,7 @@ impl Redis {
         Some(at_ms + u64::try_from(heard.elapsed().as_millis()).unwrap_or(u64::MAX))
     }
 
-    fn call(&self, verb: &str, script: &str, group: &Group, reports: &[Report], sync: bool) -> Cmd {
+    fn call(&self, verb: &str, script: &str, group: &Group, reports: &[Report]) -> Cmd {
         let key = |rest: &str| format!("nb1:{{{}}}:{rest}", group.name);
         let mut call = cmd(verb);
         call.arg(script).arg(4 + reports.len());
@@ -144,37 +146,15 @@ impl Redis {
             call.arg(key(&format!("v:{}", report.breaker)));
         }
         // A new name each time: a memory that was lost must not come back under its old one.
-        call.arg(wire::ask(fastrand::u64(..), group, reports, sync, self.store_ms()));
+        call.arg(wire::ask(fastrand::u64(..), group, reports, self.store_ms()));
         call.arg(self.address.publish()).arg(channel(group));
         call
-    }
-
-    fn call_by_hash(&self, group: &Group, reports: &[Report], sync: bool) -> Cmd {
-        self.call("EVALSHA", self.script.get_hash(), group, reports, sync)
-    }
-
-    async fn ask(&self, group: &Group, reports: &[Report], sync: bool) -> Result<Reply, ExchangeError> {
-        let mut link = self.link().ok_or_else(|| ExchangeError::new("not connected"))?;
-        let answer = match link.ask(&self.call_by_hash(group, reports, sync)).await {
-            Err(error) if error.kind() == ServerErrorKind::NoScript.into() => {
-                let whole = self.call("EVAL", include_str!("script.lua"), group, reports, sync);
-                link.ask(&whole).await
-            }
-            answer => answer,
-        };
-        let json = match answer.map_err(refused)? {
-            Value::BulkString(json) => json,
-            Value::SimpleString(json) => json.into_bytes(),
-            _ => Vec::new(),
-        };
-        *self.heard() = wire::written_ms(&json).map(|now_ms| (now_ms, Instant::now()));
-        wire::told(&json).ok_or_else(|| ExchangeError::new("an answer that is none"))
     }
 
     /// Listens until the link is dead.
     async fn listen(&self, group: &Arc<Group>, link: Link, mut pushes: Pushes, ear: &mpsc::Sender<Heard>) {
         let pinging = async {
-            let (mut link, nothing) = (link, self.call("EVAL", "return 1", group, &[], false));
+            let (mut link, nothing) = (link, self.call("EVAL", "return 1", group, &[]));
             loop {
                 sleep(PING_EVERY).await;
                 match timeout(PATIENCE, link.ping(&nothing)).await {
@@ -188,10 +168,10 @@ impl Redis {
                 if push.kind == PushKind::Disconnection {
                     return;
                 }
-                for heard in heard(&push) {
-                    if ear.send(heard).await.is_err() {
-                        return;
-                    }
+                if let Some(reply) = told(&push)
+                    && ear.send(Heard::Said(reply)).await.is_err()
+                {
+                    return;
                 }
             }
         };
@@ -203,12 +183,21 @@ impl Redis {
 }
 
 impl Exchange for Redis {
-    async fn report(&self, group: &Arc<Group>, reports: &[Report]) -> Result<Reply, ExchangeError> {
-        self.ask(group, reports, false).await
-    }
-
-    async fn sync(&self, group: &Arc<Group>) -> Result<Reply, ExchangeError> {
-        self.ask(group, &[], true).await
+    async fn ask(&self, group: &Arc<Group>, reports: &[Report]) -> Result<Reply, ExchangeError> {
+        let mut link = self.link().ok_or_else(|| ExchangeError::new("not connected"))?;
+        let answer = match link.ask(&self.call("EVALSHA", self.script.get_hash(), group, reports)).await {
+            Err(error) if error.kind() == ServerErrorKind::NoScript.into() => {
+                link.ask(&self.call("EVAL", include_str!("script.lua"), group, reports)).await
+            }
+            answer => answer,
+        };
+        let json = match answer.map_err(refused)? {
+            Value::BulkString(json) => json,
+            Value::SimpleString(json) => json.into_bytes(),
+            _ => Vec::new(),
+        };
+        *self.heard() = wire::written_ms(&json).map(|now_ms| (now_ms, Instant::now()));
+        wire::told(&json).ok_or_else(|| ExchangeError::new("an answer that is none"))
     }
 
     async fn hear(&self, group: &Arc<Group>, ear: mpsc::Sender<Heard>) {
@@ -234,16 +223,12 @@ fn channel(group: &Group) -> String {
 }
 
 /// What a push says, if it is a message.
-fn heard(push: &PushInfo) -> Vec<Heard> {
+fn told(push: &PushInfo) -> Option<Reply> {
     let is_message = matches!(push.kind, PushKind::Message | PushKind::SMessage);
-    let reply = match push.data.last() {
+    match push.data.last() {
         Some(Value::BulkString(json)) if is_message => wire::told(json),
         _ => None,
-    };
-    let Some(Reply { run, said }) = reply else {
-        return Vec::new();
-    };
-    said.into_iter().map(|what| Heard::Said { run, what }).collect()
+    }
 }
 
 fn addresses(urls: &[&str]) -> Result<Vec<redis::ConnectionInfo>, ExchangeError> {

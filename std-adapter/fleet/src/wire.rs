@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use nanobreaker::fleet::message::{Finding, Group, News, Order, OrderedAction, Reply, Report, Said};
+use nanobreaker::fleet::message::{Finding, Group, News, Order, OrderedAction, Reply, Report, Said, Word};
 use serde::{Deserialize, Serialize};
 
 /// Numbers of 64 bits are text: JSON's numbers in Lua have 53.
@@ -49,11 +49,9 @@ impl<'a> From<&'a Report> for Asked<'a> {
     fn from(report: &'a Report) -> Self {
         let asked = Self { breaker: &report.breaker, ..Self::default() };
         match &report.news {
-            News::Open { left_ms, probe_ms } => {
-                Self { news: "open", left: Some(*left_ms), probe: Some(*probe_ms), ..asked }
-            }
-            News::Still { left_ms, probe_ms } => {
-                Self { news: "still", left: Some(*left_ms), probe: Some(*probe_ms), ..asked }
+            News::Open { left_ms, probe_ms, is_new } => {
+                let news = if *is_new { "open" } else { "still" };
+                Self { news, left: Some(*left_ms), probe: Some(*probe_ms), ..asked }
             }
             News::Well { epoch } => Self { news: "well", epoch: Some(*epoch), ..asked },
             News::Alive => Self { news: "alive", ..asked },
@@ -72,13 +70,13 @@ impl<'a> From<&'a Report> for Asked<'a> {
 
 /// What the script is asked. `run` names the store's memory if it has no name yet, and `at` is the store's time as
 /// far as is known: who reads this much later leaves the reports aside.
-pub(crate) fn ask(run: u64, group: &Group, reports: &[Report], sync: bool, at: Option<u64>) -> String {
+pub(crate) fn ask(run: u64, group: &Group, reports: &[Report], at: Option<u64>) -> String {
     let ask = Ask {
         run: text(run),
         instance: &group.instance,
         quorum: group.quorum,
         percent: group.quorum_percent,
-        sync,
+        sync: reports.is_empty(),
         at,
         reports: reports.iter().map(Asked::from).collect(),
     };
@@ -127,18 +125,19 @@ fn said(item: Item) -> Option<Said> {
     let (left_ms, probe_ms) = (item.left as u32, item.probe as u32);
     if let Some(breaker) = item.open {
         let (epoch, holder, live) = (item.epoch, item.holder.into(), item.live);
-        return Some(Said::Open(Finding { breaker, epoch, left_ms, probe_ms, holder, live }));
+        let word = Word::Open(Finding { epoch, left_ms, probe_ms, holder, live });
+        return Some(Said { breaker, word });
     }
     if let Some(breaker) = item.look {
-        return Some(Said::Look { breaker, epoch: item.epoch });
+        return Some(Said { breaker, word: Word::Look { epoch: item.epoch } });
     }
     let breaker = item.order?;
     let Some(action) = item.action else {
-        return Some(Said::Order { breaker, order: None });
+        return Some(Said { breaker, word: Word::Order(None) });
     };
     let action = OrderedAction::from_name(&action)?;
     let order = Order { action, left_ms, reason: item.reason.into(), id: number(&item.id)? };
-    Some(Said::Order { breaker, order: Some(order) })
+    Some(Said { breaker, word: Word::Order(Some(order)) })
 }
 
 #[cfg(test)]
@@ -154,16 +153,9 @@ mod tests {
             {"look": "payments", "epoch": 3}]}"#;
         let reply = told(json).unwrap();
         assert_eq!(reply.run, 15);
-        let finding = Finding {
-            breaker: "payments".into(),
-            epoch: 3,
-            left_ms: 9_999,
-            probe_ms: 2_000,
-            holder: "a".into(),
-            live: 0,
-        };
-        let look = Said::Look { breaker: "payments".into(), epoch: 3 };
-        assert_eq!(reply.said, [Said::Open(finding), look]);
+        let finding = Finding { epoch: 3, left_ms: 9_999, probe_ms: 2_000, holder: "a".into(), live: 0 };
+        let said = |word| Said { breaker: "payments".into(), word };
+        assert_eq!(reply.said, [said(Word::Open(finding)), said(Word::Look { epoch: 3 })]);
     }
 
     #[test]
@@ -173,7 +165,9 @@ mod tests {
         }
         let hostile = r#"{"run": "1", "said": [{"open": "p", "left": -1e300, "probe": 1e300, "epoch": 1}]}"#;
         let reply = told(hostile.as_bytes()).unwrap();
-        assert!(matches!(&reply.said[..], [Said::Open(Finding { left_ms: 0, probe_ms: u32::MAX, .. })]));
+        let nearest =
+            Word::Open(Finding { epoch: 1, left_ms: 0, probe_ms: u32::MAX, holder: "".into(), live: 0 });
+        assert_eq!(reply.said, [Said { breaker: "p".into(), word: nearest }]);
     }
 
     #[test]

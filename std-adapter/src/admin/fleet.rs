@@ -43,7 +43,7 @@ pub(super) struct Row {
 #[derive(Serialize)]
 struct Finding {
     epoch: u64,
-    left_ms: u64,
+    left_ms: u32,
     is_holder: bool,
 }
 
@@ -51,7 +51,7 @@ struct Finding {
 struct Order {
     action: &'static str,
     reason: Arc<str>,
-    left_ms: u64,
+    left_ms: u32,
 }
 
 fn ms(duration: Duration) -> u64 {
@@ -86,13 +86,13 @@ impl From<BreakerInFleet> for Row {
     fn from(breaker: BreakerInFleet) -> Self {
         let finding = breaker.finding.map(|finding| Finding {
             epoch: finding.epoch,
-            left_ms: ms(finding.left),
-            is_holder: finding.is_holder,
+            left_ms: finding.left_ms,
+            is_holder: breaker.is_holder,
         });
         let order = breaker.order.map(|order| Order {
             action: order.action.name(),
             reason: order.reason,
-            left_ms: ms(order.left),
+            left_ms: order.left_ms,
         });
         Self { votes_for_ms: breaker.votes_for.map(ms), finding, order }
     }

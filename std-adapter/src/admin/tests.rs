@@ -545,10 +545,10 @@ fn runtime() -> tokio::runtime::Runtime {
 #[cfg(feature = "fleet")]
 #[tokio::test]
 async fn a_fleet_is_shown_and_takes_orders_where_that_is_allowed() {
-    use crate::fleet::{Fleet, InMemory};
+    use crate::fleet::{Fleet, tests::Echo};
 
     let start = |allows_orders: bool| {
-        let builder = Fleet::builder("checkout").quorum(1).exchange(InMemory::new());
+        let builder = Fleet::builder("checkout").quorum(1).exchange(Echo::new());
         let builder = if allows_orders { builder.allow_orders() } else { builder };
         builder.start().unwrap()
     };

@@ -75,25 +75,23 @@ impl LiveCatalog {
     ///
     /// ```
     /// use nanobreaker::catalog::{Format, Layers, LiveCatalog};
-    /// use nanobreaker::fleet::{Fleet, InMemory};
+    /// use nanobreaker::fleet::{Exchange, Fleet};
     ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let layers = Layers::new().text(Format::Toml, r#"
-    ///     [fleet]
-    ///     group = "checkout"
-    ///     [breakers.search]
-    ///     fleet = false            # all others are in it
-    /// "#);
-    /// let catalog = LiveCatalog::load_in_fleet(layers, |settings| {
-    ///     Fleet::builder(settings.group.clone().unwrap_or_default()).exchange(InMemory::new()).start()
-    /// })?;
-    /// let payments = catalog.builder("payments").build()?;
-    /// # tokio::task::yield_now().await;
-    /// assert!(catalog.fleet().is_some_and(|fleet| fleet.status().breakers.len() == 1));
-    /// # drop(payments);
-    /// # Ok(())
-    /// # }
+    /// // The crate nanobreaker-fleet has exchanges, and `start`, which makes one of the whole table.
+    /// fn load(exchange: impl Exchange) -> Result<(), Box<dyn std::error::Error>> {
+    ///     let layers = Layers::new().text(Format::Toml, r#"
+    ///         [fleet]
+    ///         group = "checkout"
+    ///         [breakers.search]
+    ///         fleet = false            # all others are in it
+    ///     "#);
+    ///     let catalog = LiveCatalog::load_in_fleet(layers, |settings| {
+    ///         Fleet::builder(settings.group.clone().unwrap_or_default()).exchange(exchange).start()
+    ///     })?;
+    ///     let payments = catalog.builder("payments").build()?;
+    /// #   drop(payments);
+    ///     Ok(())
+    /// }
     /// ```
     ///
     /// # Errors

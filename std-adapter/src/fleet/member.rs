@@ -1,15 +1,19 @@
-//! The rules of one instance for one breaker, as pure code: when it votes, and what it does on hearsay.
+//! The rules of one instance for one breaker: when it votes, and what it does on hearsay.
 //!
-//! The breaker itself is elsewhere. What it did comes in as [`Transition`], what is to be done goes out as
-//! [`Act`], and time is a number.
+//! What the breaker did comes in as [`Transition`], and what is to be done goes out as [`Act`]. So nothing is done
+//! while the fleet's state is locked.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use fastrand::Rng;
 use nanobreaker_core::{Cause, Phase, Transition};
+use tokio::time::Instant;
 
-use super::lasting::Lasting;
-use super::message::{Finding, News, Order, OrderedAction, Said};
+use super::BreakerInFleet;
+use super::builder::Terms;
+use super::lasting::{Lasting, about, after, is_over};
+use super::message::{Finding, News, Order, OrderedAction, Said, Word};
+use crate::shared::BreakerRef;
 
 /// A vote is repeated after this long, 20 % more or less.
 const REPEAT_MS: u64 = 5_000;
@@ -18,30 +22,14 @@ const REPEAT_MS: u64 = 5_000;
 /// time: not all at once.
 const TRUST: u64 = 5;
 
-/// A time 20 % more or less, so that instances do not move in step.
-pub(super) fn about(ms: u64, rng: &mut Rng) -> u64 {
-    rng.u64(ms * 4 / 5..=ms * 6 / 5)
-}
-
-/// What is so at this moment: the time, and what matters here of the breaker and its settings.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Now {
-    pub(super) ms: u64,
-    pub(super) open_for_ms: u32,
-    pub(super) max_open_ms: u32,
-    /// How long a probe may take.
-    pub(super) probe_ms: u32,
-    /// Whether `trip()` is evidence as well.
-    pub(super) counts_requests: bool,
-    /// Whether a person, or a latch, holds the breaker.
-    pub(super) is_held: bool,
-}
+/// How long a probe is given where the breaker has no limit for calls.
+const PROBE_MS: u32 = 2_000;
 
 /// What is to be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum Act {
     /// The breaker is advised to stop for so many milliseconds.
-    Advise(u32),
+    Advise(u64),
     /// The breaker is to look again.
     Recover,
     /// One order takes the place of another; `None` is none.
@@ -50,239 +38,222 @@ pub(super) enum Act {
     Tell(News),
 }
 
-/// What is known of one breaker beside its own state.
-#[derive(Debug)]
+/// A breaker of this process, and what is known of it beside its own state.
 pub(super) struct Member {
-    me: Arc<str>,
-    rng: Rng,
-    own: Option<Vote>,
+    pub(super) name: Arc<str>,
+    pub(super) breaker: BreakerRef,
+    terms: Arc<Terms>,
+    /// It is open by its own finding, and is to probe then if it holds that. What it is is when it votes again.
+    own: Option<Lasting<Instant>>,
     /// The number of the newest finding.
     newest: u64,
     /// That finding, unless it is over, or was found to be wrong.
     known: Option<Lasting<Finding>>,
     /// From then on advice has held it for too long: none is heeded until its own probe has answered.
-    doubts_from_ms: Option<u64>,
+    doubts_from: Option<Instant>,
     /// When it looks for itself.
-    look_at_ms: Option<u64>,
+    look_at: Option<Instant>,
     pub(super) obeys: Option<Lasting<Order>>,
     /// An order that somebody here overruled.
     overruled: Option<u64>,
 }
 
-/// It is open by its own finding, and is to probe then if it holds that.
-#[derive(Clone, Copy, Debug)]
-struct Vote {
-    until_ms: u64,
-    repeat_at_ms: u64,
-}
-
 impl Member {
-    pub(super) fn new(me: Arc<str>, rng: Rng) -> Self {
+    pub(super) fn new(name: Arc<str>, breaker: BreakerRef, terms: Arc<Terms>) -> Self {
         Self {
-            me,
-            rng,
+            name,
+            breaker,
+            terms,
             own: None,
             newest: 0,
             known: None,
-            doubts_from_ms: None,
-            look_at_ms: None,
+            doubts_from: None,
+            look_at: None,
             obeys: None,
             overruled: None,
         }
     }
 
     /// The breaker made a transition.
-    pub(super) fn changed(&mut self, change: &Transition, now: Now) -> Option<Act> {
-        self.heed_people(change.to);
-        match (change.to, change.cause) {
-            (Phase::Open | Phase::Isolated, cause) if is_evidence(cause, now) => {
-                // A latch holds without an end: a vote for as long as a trip would have been.
-                let open_ms = if change.to == Phase::Open { change.open_for_ms } else { now.open_for_ms };
-                let left_ms = probes_after_ms(open_ms, now.open_for_ms, &mut self.rng);
-                let repeat_at_ms = now.ms + about(REPEAT_MS, &mut self.rng);
-                self.trust_again();
-                self.own = Some(Vote { until_ms: now.ms + u64::from(left_ms), repeat_at_ms });
-                (!self.is_covered(now)).then_some(Act::Tell(News::Open { left_ms, probe_ms: now.probe_ms }))
-            }
-            (Phase::Closed | Phase::Recovering, Cause::ProbesSucceeded) => {
-                self.trust_again();
-                // It knows better than that finding from here on.
-                let known = self.known.take()?;
-                Some(Act::Tell(News::Well { epoch: known.what.epoch }))
-            }
-            (Phase::HalfOpen, _) => {
-                self.own = None;
-                None
-            }
-            (Phase::Open, Cause::Advised) | (Phase::Closed, Cause::RampOver) => None,
-            _ => {
-                self.trust_again();
-                None
-            }
+    pub(super) fn changed(&mut self, change: &Transition) -> Option<Act> {
+        // Somebody here decided otherwise than the order that is obeyed.
+        let is_against = |order: &Order| order.action.phase().is_some_and(|ordered| ordered != change.to);
+        if let Some(obeyed) = self.obeys.take_if(|obeyed| is_against(&obeyed.what)) {
+            self.overruled = Some(obeyed.what.id);
         }
+        match (change.to, change.cause) {
+            // Its time was over, which tells nothing of the dependency.
+            (Phase::HalfOpen, _) => self.own = None,
+            (Phase::Open, Cause::Advised) | (Phase::Closed, Cause::RampOver) => {}
+            _ => (self.own, self.doubts_from, self.look_at) = (None, None, None),
+        }
+        match (change.to, change.cause) {
+            (Phase::Open | Phase::Isolated, cause) if self.is_evidence(cause) => {
+                let open_for_ms = self.breaker.config().open_for_ms();
+                // A latch holds without an end: a vote for as long as a trip would have been.
+                let open_ms = if change.to == Phase::Open { change.open_for_ms } else { open_for_ms };
+                let left_ms = probes_after_ms(open_ms, open_for_ms);
+                self.own = Some(Lasting::new(left_ms, about(REPEAT_MS)));
+                (!self.is_covered()).then(|| self.vote(left_ms, true))
+            }
+            // It knows better than that finding from here on.
+            (Phase::Closed | Phase::Recovering, Cause::ProbesSucceeded) => {
+                self.known.take().map(|known| Act::Tell(News::Well { epoch: known.what.epoch }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the breaker opened on what its own calls told.
+    fn is_evidence(&self, cause: Cause) -> bool {
+        use Cause::{ProbesFailed, ProbesLost, SlowThresholdReached, ThresholdReached, TripRequested};
+        matches!(cause, ThresholdReached | SlowThresholdReached | ProbesFailed | ProbesLost)
+            || cause == TripRequested && self.terms.counts_requests
     }
 
     /// A check in the background failed. As a holder's it is a probe that failed, once that was due.
     #[cfg(feature = "check")]
-    pub(super) fn check_failed(&mut self, now: Now) -> Option<Act> {
-        let is_due = self.known.as_ref().is_some_and(|known| self.holds(known) && known.until_ms <= now.ms);
-        is_due.then_some(Act::Tell(News::Open { left_ms: now.open_for_ms, probe_ms: now.probe_ms }))
+    pub(super) fn check_failed(&mut self) -> Option<Act> {
+        let is_due = self.holds() && self.known.as_ref().is_some_and(|known| is_over(&known.until));
+        is_due.then(|| self.vote(self.breaker.config().open_for_ms(), true))
     }
 
-    /// Others' advice is heeded from here on, and its own finding is over.
-    fn trust_again(&mut self) {
-        self.own = None;
-        self.doubts_from_ms = None;
-        self.look_at_ms = None;
-    }
-
-    /// Somebody here decided otherwise than the order that is obeyed.
-    fn heed_people(&mut self, to: Phase) {
-        let stands = |order: &Order| order.action.phase().is_none_or(|ordered| ordered == to);
-        if let Some(obeyed) = self.obeys.take_if(|obeyed| !stands(&obeyed.what)) {
-            self.overruled = Some(obeyed.what.id);
-        }
-    }
-
-    /// Whether others act on a finding already, so that a vote says nothing new.
-    fn is_covered(&self, now: Now) -> bool {
-        self.finding(now.ms).is_some_and(|known| !self.holds(known))
+    fn vote(&self, left_ms: u32, is_new: bool) -> Act {
+        let [slow_ms, hung_ms] = self.breaker.limits_ms();
+        let probe_ms = [hung_ms, slow_ms].into_iter().find(|ms| *ms > 0).unwrap_or(PROBE_MS);
+        Act::Tell(News::Open { left_ms, probe_ms, is_new })
     }
 
     /// Votes again, even if others act on a finding already: the store may have lost who else could probe.
-    pub(super) fn vote_again(&mut self, now: Now) -> Option<Act> {
-        let own = self.own.as_mut().filter(|own| now.ms < own.until_ms)?;
-        own.repeat_at_ms = now.ms + about(REPEAT_MS, &mut self.rng);
-        let left_ms = u32::try_from(own.until_ms - now.ms).unwrap_or(u32::MAX);
-        Some(Act::Tell(News::Still { left_ms, probe_ms: now.probe_ms }))
+    pub(super) fn vote_again(&mut self) -> Option<Act> {
+        let own = self.own.as_mut().filter(|own| !is_over(&own.until))?;
+        own.what = about(REPEAT_MS);
+        let left_ms = own.left_ms();
+        Some(self.vote(left_ms, false))
     }
 
-    /// The store said something.
-    pub(super) fn heard(&mut self, said: &Said, now: Now) -> Option<Act> {
-        match said {
-            Said::Open(finding) => self.heard_open(finding, now),
-            Said::Look { epoch, .. } => {
-                self.heard_look(*epoch, now);
-                None
-            }
-            Said::Order { order: Some(order), .. } => self.heard_order(order, now),
-            Said::Order { order: None, .. } => self.obey(None),
+    /// The store said something, perhaps of another breaker.
+    pub(super) fn heard(&mut self, said: &Said) -> Option<Act> {
+        match &said.word {
+            _ if said.breaker != self.name => None,
+            Word::Open(finding) => self.heard_open(finding),
+            Word::Look { epoch } if *epoch < self.newest => None,
+            Word::Look { epoch } => self.heard_look(*epoch),
+            Word::Order(Some(order)) => self.heard_order(order),
+            Word::Order(None) => self.obey(None),
         }
     }
 
     /// The store lost its memory: its epochs begin anew, and it has no votes.
-    pub(super) fn is_forgotten(&mut self, now: Now) -> Option<Act> {
+    pub(super) fn is_forgotten(&mut self) -> Option<Act> {
         self.newest = 0;
         self.known = None;
-        self.vote_again(now)
+        self.vote_again()
     }
 
-    fn heard_open(&mut self, finding: &Finding, now: Now) -> Option<Act> {
+    fn heard_open(&mut self, finding: &Finding) -> Option<Act> {
         let is_known = self.known.as_ref().is_some_and(|known| known.what.epoch == finding.epoch);
         if finding.epoch <= self.newest && !is_known {
             return None;
         }
         self.newest = finding.epoch;
-        let known = self.known.insert(Lasting::new(finding.left_ms, finding.clone(), now.ms));
-        let is_mine = known.what.holder == self.me;
-        if is_known || self.doubts_from_ms.is_some_and(|from_ms| from_ms <= now.ms) {
+        let probes_at = self.known.insert(Lasting::new(finding.left_ms, finding.clone())).until;
+        if is_known || self.doubts_from.as_ref().is_some_and(is_over) {
             return None;
         }
+        let config = self.breaker.config();
+        let (open_for_ms, max_open_ms) = (config.open_for_ms().into(), config.max_open_ms());
         // Where its own finding holds it already, advice is what holds it after that.
-        let held_since_ms = self.own.map_or(now.ms, |own| own.until_ms.max(now.ms));
-        let trust_ms = TRUST * u64::from(now.max_open_ms) + self.rng.u64(0..=now.open_for_ms.into());
-        let doubts_from_ms = *self.doubts_from_ms.get_or_insert(held_since_ms + trust_ms);
-        if is_mine {
+        let own_ms = self.own.as_ref().map_or(0, Lasting::left_ms);
+        let trust_ms = TRUST * u64::from(max_open_ms) + fastrand::u64(0..=open_for_ms) + u64::from(own_ms);
+        let doubts_from = *self.doubts_from.get_or_insert_with(|| after(trust_ms));
+        if self.holds() {
             // It is to probe then, whatever it was advised before.
-            self.look_at_ms = Some(doubts_from_ms.min(now.ms + u64::from(finding.left_ms)));
-            return Some(Act::Advise(finding.left_ms));
+            self.look_at = Some(doubts_from.min(probes_at));
+            return Some(Act::Advise(finding.left_ms.into()));
         }
-        self.look_at_ms = Some(doubts_from_ms);
-        let spread_ms = self.rng.u64(0..=spread_ms(finding.live, now.max_open_ms));
-        let ms = u64::from(finding.left_ms) + u64::from(finding.awaits_ms()) + spread_ms;
-        Some(Act::Advise(u32::try_from(ms).unwrap_or(u32::MAX)))
+        self.look_at = Some(doubts_from);
+        let spread_ms = fastrand::u64(0..=spread_ms(finding.live, max_open_ms));
+        Some(Act::Advise(u64::from(finding.left_ms) + u64::from(finding.awaits_ms()) + spread_ms))
     }
 
-    fn heard_look(&mut self, epoch: u64, now: Now) {
-        if epoch < self.newest {
-            return;
-        }
+    fn heard_look(&mut self, epoch: u64) -> Option<Act> {
         self.newest = epoch;
-        if let Some(known) = self.known.take() {
-            let spread_ms = spread_ms(known.what.live, now.max_open_ms);
-            self.look_at_ms = Some(now.ms + self.rng.u64(0..=spread_ms));
-        }
+        let known = self.known.take()?;
+        let spread_ms = spread_ms(known.what.live, self.breaker.config().max_open_ms());
+        self.look_at = Some(after(fastrand::u64(0..=spread_ms)));
+        None
     }
 
-    fn heard_order(&mut self, order: &Order, now: Now) -> Option<Act> {
-        let lasting = Lasting::new(order.left_ms, order.clone(), now.ms);
-        if let Some(obeyed) = self.obeys.as_mut().filter(|obeyed| obeyed.what.id == order.id) {
-            obeyed.until_ms = lasting.until_ms;
-            return None;
-        }
-        if now.is_held && self.obeys.is_none() {
+    fn heard_order(&mut self, order: &Order) -> Option<Act> {
+        // A person, or a latch, holds it.
+        if self.obeys.is_none() && matches!(self.breaker.phase(), Phase::Isolated | Phase::Disabled) {
             self.overruled = Some(order.id);
         }
         if self.overruled == Some(order.id) {
             return None;
         }
-        self.obey(Some(lasting))
+        self.obey(Some(Lasting::new(order.left_ms, order.clone())))
     }
 
     fn obey(&mut self, order: Option<Lasting<Order>>) -> Option<Act> {
         let after = order.as_ref().map(|order| order.what.action);
         let before = std::mem::replace(&mut self.obeys, order).map(|order| order.what.action);
-        (before.is_some() || after.is_some()).then_some(Act::Obey { before, after })
+        (before != after).then_some(Act::Obey { before, after })
     }
 
     /// When [`due`](Self::due) has something to say.
-    pub(super) fn next_ms(&self) -> Option<u64> {
-        let order_ends = self.obeys.as_ref().map(|obeyed| obeyed.until_ms);
-        [self.look_at_ms, self.own.map(|own| own.repeat_at_ms), order_ends].into_iter().flatten().min()
+    pub(super) fn next(&self) -> Option<Instant> {
+        let order_ends = self.obeys.as_ref().map(|obeyed| obeyed.until);
+        let votes_at = self.own.as_ref().map(|own| own.what);
+        [self.look_at, votes_at, order_ends].into_iter().flatten().min()
     }
 
     /// What time has brought: one thing at a time.
-    pub(super) fn due(&mut self, now: Now) -> Option<Act> {
-        if self.obeys.as_ref().is_some_and(|obeyed| obeyed.until_ms <= now.ms) {
+    pub(super) fn due(&mut self) -> Option<Act> {
+        if self.obeys.as_ref().is_some_and(|obeyed| is_over(&obeyed.until)) {
             return self.obey(None);
         }
-        if self.look_at_ms.take_if(|at_ms| *at_ms <= now.ms).is_some() {
+        if self.look_at.take_if(|at| is_over(at)).is_some() {
             // While it doubts, once an open time.
-            let again_ms = now.ms + u64::from(now.open_for_ms);
-            self.look_at_ms =
-                self.doubts_from_ms.map(|from_ms| if from_ms > now.ms { from_ms } else { again_ms });
+            let again_at = after(self.breaker.config().open_for_ms());
+            self.look_at = self.doubts_from.map(|from| if is_over(&from) { again_at } else { from });
             return Some(Act::Recover);
         }
-        self.own.take_if(|own| own.until_ms <= now.ms);
-        self.own.filter(|own| own.repeat_at_ms <= now.ms)?;
-        let is_covered = self.is_covered(now);
-        self.vote_again(now).filter(|_| !is_covered)
+        self.own.take_if(|own| is_over(&own.until));
+        self.own.as_ref().filter(|own| is_over(&own.what))?;
+        let is_covered = self.is_covered();
+        self.vote_again().filter(|_| !is_covered)
     }
 
-    /// Until when its own finding holds it.
-    pub(super) fn votes_until_ms(&self, now_ms: u64) -> Option<u64> {
-        self.own.map(|own| own.until_ms).filter(|until_ms| now_ms < *until_ms)
+    /// Whether this instance is the one to probe, or was.
+    fn holds(&self) -> bool {
+        self.known.as_ref().is_some_and(|known| known.what.holder == self.terms.group.instance)
+    }
+
+    /// Whether others act on a finding already, so that a vote says nothing new.
+    pub(super) fn is_covered(&self) -> bool {
+        !self.holds() && self.finding().is_some()
     }
 
     /// The finding that is in force, as far as is known.
-    pub(super) fn finding(&self, now_ms: u64) -> Option<&Lasting<Finding>> {
-        self.known.as_ref().filter(|known| known.is_in_force(now_ms))
+    fn finding(&self) -> Option<Finding> {
+        let known = self.known.as_ref()?;
+        let waited = known.until + Duration::from_millis(known.what.awaits_ms().into());
+        (!is_over(&waited)).then(|| Finding { left_ms: known.left_ms(), ..known.what.clone() })
     }
 
-    /// Whether this instance is the one to probe.
-    pub(super) fn holds(&self, finding: &Lasting<Finding>) -> bool {
-        finding.what.holder == self.me
-    }
-}
-
-/// Whether the breaker opened on what its own calls told.
-fn is_evidence(cause: Cause, now: Now) -> bool {
-    match cause {
-        Cause::ThresholdReached | Cause::SlowThresholdReached | Cause::ProbesFailed | Cause::ProbesLost => {
-            true
+    /// What the fleet has to say about it.
+    pub(super) fn seen(&self) -> BreakerInFleet {
+        let votes_ms = self.own.as_ref().map_or(0, Lasting::left_ms);
+        let (finding, order) = (self.finding(), self.obeys.as_ref());
+        BreakerInFleet {
+            name: Arc::clone(&self.name),
+            votes_for: (votes_ms > 0).then(|| Duration::from_millis(votes_ms.into())),
+            is_holder: finding.is_some() && self.holds(),
+            finding,
+            order: order.map(|obeyed| Order { left_ms: obeyed.left_ms(), ..obeyed.what.clone() }),
         }
-        Cause::TripRequested => now.counts_requests,
-        _ => false,
     }
 }
 
@@ -297,7 +268,7 @@ fn spread_ms(live: u32, max_open_ms: u32) -> u64 {
 /// When the holder is to probe after it was open for `open_ms`. It probes for all, so what backoff made longer than
 /// an open time is halved: two breakers by themselves would probe as often. The shortest is an open time, less up to
 /// 20 %, so that groups do not move in step.
-fn probes_after_ms(open_ms: u32, open_for_ms: u32, rng: &mut Rng) -> u32 {
-    let shortest_ms = rng.u32(open_for_ms / 5 * 4..=open_for_ms);
+fn probes_after_ms(open_ms: u32, open_for_ms: u32) -> u32 {
+    let shortest_ms = fastrand::u32(open_for_ms / 5 * 4..=open_for_ms);
     (open_ms / 2).max(shortest_ms).min(open_ms)
 }

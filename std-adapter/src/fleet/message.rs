@@ -20,14 +20,6 @@ pub struct Group {
     pub quorum_percent: u32,
 }
 
-impl Group {
-    /// How many votes a finding takes among `live` instances.
-    pub fn needed(&self, live: u32) -> u32 {
-        let share = (u64::from(live) * u64::from(self.quorum_percent)).div_ceil(100);
-        self.quorum.max(u32::try_from(share).unwrap_or(u32::MAX))
-    }
-}
-
 /// What an instance has to say about one breaker of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -46,13 +38,9 @@ pub enum News {
         left_ms: u32,
         /// How long a probe may take.
         probe_ms: u32,
-    },
-    /// The same vote once more, in case it was lost. It never counts as a probe that failed.
-    Still {
-        /// How long until it would probe.
-        left_ms: u32,
-        /// How long a probe may take.
-        probe_ms: u32,
+        /// Whether it found that out just now. If not it is the same vote once more, in case it was lost, which never
+        /// counts as a probe that failed.
+        is_new: bool,
     },
     /// Its own probes succeeded, while the finding of this epoch was in force.
     Well {
@@ -90,16 +78,12 @@ pub enum OrderedAction {
 }
 
 impl OrderedAction {
+    pub(crate) const ALL: [Self; 3] = [Self::Isolate, Self::Disable, Self::Shadow];
+
     /// Its name in messages and on pages.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Isolate => "isolate",
-            Self::Disable => "disable",
-            Self::Shadow => "shadow",
-        }
+        ["isolate", "disable", "shadow"][self as usize]
     }
-
-    pub(crate) const ALL: [Self; 3] = [Self::Isolate, Self::Disable, Self::Shadow];
 
     /// The phase in which it holds a breaker.
     pub(crate) const fn phase(self) -> Option<Phase> {
@@ -119,9 +103,7 @@ impl OrderedAction {
 /// Enough instances found the dependency broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The breaker's name.
-    pub breaker: Arc<str>,
-    /// Numbers the findings of one memory of the store, see [`Heard`].
+    /// Numbers the findings of one memory of the store, see [`Reply`].
     pub epoch: u64,
     /// How long until the next probe.
     pub left_ms: u32,
@@ -135,7 +117,7 @@ pub struct Finding {
 
 impl Finding {
     /// How long others wait for the holder's probe: not at all where nobody is to probe.
-    pub(crate) fn awaits_ms(&self) -> u32 {
+    pub fn awaits_ms(&self) -> u32 {
         if self.holder.is_empty() { 0 } else { self.probe_ms }
     }
 }
@@ -149,55 +131,38 @@ pub enum Heard {
     Alive,
     /// Something may be missed from here on.
     Lost,
-    /// A message of the store. `run` names its memory: where that changed, epochs begin anew.
-    Said {
-        /// The memory's random number.
-        run: u64,
-        /// The message.
-        what: Said,
-    },
+    /// A message of the store.
+    Said(Reply),
 }
 
-/// A message of the store.
+/// What the store has to say of one breaker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub struct Said {
+    /// The breaker's name.
+    pub breaker: Arc<str>,
+    /// What it is.
+    pub word: Word,
+}
+
+/// What a [`Said`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
     /// A finding is in force.
     Open(Finding),
     /// The finding of that epoch is over: look again.
     Look {
-        /// The breaker's name.
-        breaker: Arc<str>,
         /// The finding's epoch.
         epoch: u64,
     },
     /// An order is in force, or none any more.
-    Order {
-        /// The breaker's name.
-        breaker: Arc<str>,
-        /// The order.
-        order: Option<Order>,
-    },
+    Order(Option<Order>),
 }
 
-impl Said {
-    /// The name of the breaker that it is about.
-    pub fn breaker(&self) -> &Arc<str> {
-        match self {
-            Self::Open(Finding { breaker, .. })
-            | Self::Look { breaker, .. }
-            | Self::Order { breaker, .. } => breaker,
-        }
-    }
-}
-
-/// What the store answers to reports.
+/// What the store tells, by itself or as an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// The memory's random number.
+    /// Names the store's memory, at random: where that changed, epochs begin anew.
     pub run: u64,
-    /// The findings that are in force for the breakers of the reports, and for [`Exchange::sync`] all
-    /// findings and orders in force.
-    ///
-    /// [`Exchange::sync`]: crate::fleet::Exchange::sync
+    /// What is so now.
     pub said: Vec<Said>,
 }

@@ -15,62 +15,56 @@
 //!
 //! ```
 //! use nanobreaker::SharedBreaker;
-//! use nanobreaker::fleet::{Fleet, InMemory, Link};
+//! use nanobreaker::fleet::{Exchange, Fleet, Link};
 //! use std::time::Duration;
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // `Redis::connect(...)` of the crate nanobreaker-fleet in production.
-//! let fleet = Fleet::builder("checkout").quorum(2).allow_orders().exchange(InMemory::new()).start()?;
-//! let payments = SharedBreaker::builder().name("payments").fleet(&fleet).build()?;
+//! // `Redis` of the crate nanobreaker-fleet in production, and its `InMemory` in tests.
+//! fn start(exchange: impl Exchange) -> Result<(), Box<dyn std::error::Error>> {
+//!     let fleet = Fleet::builder("checkout").quorum(2).allow_orders().exchange(exchange).start()?;
+//!     let payments = SharedBreaker::builder().name("payments").fleet(&fleet).build()?;
 //!
-//! fleet.isolate("payments", Duration::from_secs(1_800), "on call: the provider is in maintenance")?;
-//! if let Link::Alone { since } = fleet.status().link {
-//!     println!("hears nobody since {since:?}");
+//!     fleet.isolate("payments", Duration::from_secs(1_800), "on call: the provider is in maintenance")?;
+//!     if let Link::Alone { since } = fleet.status().link {
+//!         println!("hears nobody since {since:?}");
+//!     }
+//! #   drop(payments);
+//!     Ok(())
 //! }
-//! # drop(payments);
-//! # Ok(())
-//! # }
 //! ```
 //!
 //! # The parts
 //!
-//! [`message`] is what is said, [`Exchange`] who carries it. `store` has the rules of the store and `member`
-//! those of an instance, both as pure code. `state` is what a process knows, and `task` runs it all.
+//! [`message`] is what is said, [`Exchange`] who carries it; stores are in the crate `nanobreaker-fleet`. `member` has
+//! the rules of an instance, `state` is what a process knows, and `task` runs it all.
 
 mod builder;
 mod exchange;
 mod lasting;
 mod member;
-mod memory;
 pub mod message;
 mod outbox;
 #[cfg(feature = "metrics")]
 mod publish;
 mod state;
 mod status;
-mod store;
 mod task;
 
-use std::fmt;
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::time::Duration;
 
 use nanobreaker_core::Transition;
-use tokio::task::AbortHandle;
+use tokio::task::JoinSet;
 
 pub use builder::FleetBuilder;
 pub use exchange::{Exchange, ExchangeError};
-pub use memory::InMemory;
 #[cfg(feature = "metrics")]
 pub use publish::describe_metrics;
-pub use status::{BreakerInFleet, FindingInForce, FleetStatus, Link, OrderInForce};
+pub use status::{BreakerInFleet, FleetStatus, Link};
 
 use crate::shared::BreakerRef;
-use builder::checked_name;
-
-use message::{News, Order, OrderedAction, Report};
-use state::Event;
+use member::{Act, Member};
+use message::{LONGEST_NAME, News, Order, OrderedAction, Report};
 use task::Shared;
 
 /// The longest order: an order that nobody remembers must end.
@@ -81,54 +75,25 @@ const LONGEST_ORDER: Duration = Duration::from_secs(7 * 24 * 3_600);
 /// It runs one task. Dropping the last handle ends that, and breakers go on as they do without a fleet.
 /// Builders and registries that were given a fleet hold a handle; built breakers don't.
 #[derive(Clone)]
-pub struct Fleet(Arc<Handle>);
-
-struct Handle {
+pub struct Fleet {
     shared: Arc<Shared>,
-    task: AbortHandle,
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    /// What runs in it ends when the last handle is dropped.
+    _task: Arc<JoinSet<()>>,
 }
 
 /// What a fleet can't be, or won't do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FleetError {
-    /// A name that is empty, too long, or has control characters.
-    #[error("{field} is {name:?}, but must have 1 to 128 bytes and no control characters")]
-    Name {
-        /// Whose name.
-        field: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// A group's name with braces, which the store's keys use.
-    #[error("group is {group:?}, but must not have braces")]
-    Braces {
-        /// The name.
-        group: String,
-    },
-    /// A number outside its limits.
-    #[error("{field} is {value}, but must be from {least} to {most}")]
+    /// A name, a number or a time outside its limits.
+    #[error("{field} is {value}, but must {allowed}")]
     Limits {
         /// Which setting.
         field: &'static str,
         /// What it was.
-        value: u32,
-        /// The least that it can be.
-        least: u32,
-        /// The most that it can be.
-        most: u32,
-    },
-    /// An order that does not end within a week, or at once.
-    #[error("an order's duration is {duration:?}, but must be from 1 ms to 7 days")]
-    Duration {
-        /// The duration.
-        duration: Duration,
+        value: String,
+        /// What it can be.
+        allowed: &'static str,
     },
     /// An order from a process that may not give any.
     #[error("this process may not give orders: start its fleet with allow_orders()")]
@@ -151,7 +116,7 @@ impl Fleet {
     ///
     /// A [`FleetError`] where this process may not give orders, or what it says is outside the limits.
     pub fn isolate(&self, breaker: &str, duration: Duration, reason: &str) -> Result<(), FleetError> {
-        self.order(breaker, OrderedAction::Isolate, duration, reason)
+        self.tell(breaker, Some(order(OrderedAction::Isolate, duration, reason)?))
     }
 
     /// Lets all calls pass, likewise.
@@ -160,7 +125,7 @@ impl Fleet {
     ///
     /// See [`isolate`](Self::isolate).
     pub fn disable(&self, breaker: &str, duration: Duration, reason: &str) -> Result<(), FleetError> {
-        self.order(breaker, OrderedAction::Disable, duration, reason)
+        self.tell(breaker, Some(order(OrderedAction::Disable, duration, reason)?))
     }
 
     /// Has it judge but reject nobody, likewise.
@@ -169,7 +134,7 @@ impl Fleet {
     ///
     /// See [`isolate`](Self::isolate).
     pub fn shadow(&self, breaker: &str, duration: Duration, reason: &str) -> Result<(), FleetError> {
-        self.order(breaker, OrderedAction::Shadow, duration, reason)
+        self.tell(breaker, Some(order(OrderedAction::Shadow, duration, reason)?))
     }
 
     /// Ends the order for this breaker before its time.
@@ -183,22 +148,7 @@ impl Fleet {
 
     /// Whether this process may give orders.
     pub fn may_order(&self) -> bool {
-        self.0.shared.may_order
-    }
-
-    fn order(
-        &self,
-        breaker: &str,
-        action: OrderedAction,
-        duration: Duration,
-        reason: &str,
-    ) -> Result<(), FleetError> {
-        if duration > LONGEST_ORDER || duration.as_millis() == 0 {
-            return Err(FleetError::Duration { duration });
-        }
-        let reason = checked_name("reason", reason)?;
-        let left_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
-        self.tell(breaker, Some(Order { action, left_ms, reason, id: fastrand::u64(..) }))
+        self.shared.terms.may_order
     }
 
     fn tell(&self, breaker: &str, order: Option<Order>) -> Result<(), FleetError> {
@@ -206,36 +156,57 @@ impl Fleet {
             return Err(FleetError::NoOrders);
         }
         let breaker = checked_name("breaker", breaker)?;
-        self.0.shared.report(Report { breaker, news: News::Order(order) });
+        let report = Report { breaker, news: News::Order(order) };
+        self.shared.tell(|state| state.outbox.put(report));
         Ok(())
     }
 
     /// What this process knows of the fleet.
     pub fn status(&self) -> FleetStatus {
-        let shared = &self.0.shared;
-        let now_ms = shared.now_ms();
-        let state = shared.state();
-        let mut breakers: Vec<_> =
-            state.joined.values().map(|joined| BreakerInFleet::of(joined, now_ms)).collect();
+        let (group, state) = (&self.shared.terms.group, self.shared.state());
+        let mut breakers: Vec<_> = state.members.values().map(Member::seen).collect();
         breakers.sort_by(|one, other| one.name.cmp(&other.name));
         FleetStatus {
-            group: Arc::clone(&shared.group.name),
-            instance: Arc::clone(&shared.group.instance),
+            group: Arc::clone(&group.name),
+            instance: Arc::clone(&group.instance),
             link: state.alone_since.map_or(Link::Together, |since| Link::Alone { since }),
-            heard_ago: state.heard_ms.map(|at_ms| Duration::from_millis(now_ms.saturating_sub(at_ms))),
+            heard_ago: state.heard_at.map(|at| at.elapsed()),
             breakers,
         }
     }
 
     /// A place for a breaker that is about to be built.
     pub(crate) fn member(&self) -> Arc<Membership> {
-        Arc::new(Membership { number: fastrand::u64(..), shared: Arc::clone(&self.0.shared) })
+        Arc::new(Membership { number: fastrand::u64(..), shared: Arc::clone(&self.shared) })
     }
 }
 
-impl fmt::Debug for Fleet {
+/// A name that fits into keys and messages.
+fn checked_name(field: &'static str, name: &str) -> Result<Arc<str>, FleetError> {
+    let is_fit = (1..=LONGEST_NAME).contains(&name.len()) && !name.contains(char::is_control);
+    within(field, name, is_fit, "have 1 to 128 bytes and no control characters")?;
+    Ok(Arc::from(name))
+}
+
+fn within(
+    field: &'static str,
+    value: impl Debug,
+    is_fit: bool,
+    allowed: &'static str,
+) -> Result<(), FleetError> {
+    if is_fit { Ok(()) } else { Err(FleetError::Limits { field, value: format!("{value:?}"), allowed }) }
+}
+
+fn order(action: OrderedAction, duration: Duration, reason: &str) -> Result<Order, FleetError> {
+    let is_fit = (Duration::from_millis(1)..=LONGEST_ORDER).contains(&duration);
+    within("an order's duration", duration, is_fit, "be from 1 ms to 7 days")?;
+    let (left_ms, reason) = (duration.as_millis() as u32, checked_name("reason", reason)?);
+    Ok(Order { action, left_ms, reason, id: fastrand::u64(..) })
+}
+
+impl Debug for Fleet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Fleet").field(&self.0.shared.group).finish()
+        f.debug_tuple("Fleet").field(&self.shared.terms.group).finish()
     }
 }
 
@@ -248,49 +219,47 @@ pub(crate) struct Membership {
 
 impl Membership {
     pub(crate) fn join(&self, name: Arc<str>, breaker: BreakerRef) {
-        self.tell(Event::Joined(name, breaker));
+        let (number, terms) = (self.number, Arc::clone(&self.shared.terms));
+        let member = Member::new(name, breaker, terms);
+        self.shared.tell(move |state| state.join(number, member));
     }
 
-    /// Never waits, and allocates at most: it runs on the thread that made the transition.
+    /// Runs on the thread that made the transition.
     pub(crate) fn changed(&self, transition: &Transition) {
-        self.tell(Event::Changed(*transition));
-    }
-
-    /// Whether a finding is in force whose probe is another process's.
-    #[cfg(feature = "check")]
-    pub(crate) fn is_anothers(&self) -> bool {
-        let (now_ms, state) = (self.shared.now_ms(), self.shared.state());
-        let rules = state.joined.get(&self.number).map(|joined| &joined.rules);
-        rules.is_some_and(|rules| rules.finding(now_ms).is_some_and(|known| !rules.holds(known)))
-    }
-
-    /// What the order says that the breaker obeys.
-    #[cfg(feature = "state-file")]
-    pub(crate) fn obeys(&self) -> Option<OrderedAction> {
-        let state = self.shared.state();
-        let obeyed = state.joined.get(&self.number)?.rules.obeys.as_ref()?;
-        Some(obeyed.what.action)
+        let change = *transition;
+        self.tell(move |member| member.changed(&change));
     }
 
     /// A check failed: where this process holds the finding it goes on.
     #[cfg(feature = "check")]
     pub(crate) fn check_failed(&self) {
-        self.tell(Event::CheckFailed);
+        self.tell(Member::check_failed);
     }
 
-    fn tell(&self, event: Event) {
-        // Where the fleet has ended there is nobody to tell.
-        let _ = self.shared.inbox.send((self.number, event));
+    /// Whether a finding is in force whose probe is another process's.
+    #[cfg(feature = "check")]
+    pub(crate) fn is_anothers(&self) -> bool {
+        self.shared.state().members.get(&self.number).is_some_and(Member::is_covered)
+    }
+
+    /// What orders make of the breaker; `None` is shadow.
+    #[cfg(feature = "state-file")]
+    pub(crate) fn ordered(&self) -> Vec<Option<nanobreaker_core::Phase>> {
+        self.shared.state().ordered(self.number)
+    }
+
+    fn tell(&self, mut what: impl FnMut(&mut Member) -> Option<Act> + Send + 'static) {
+        let number = self.number;
+        self.shared.tell(move |state| state.ask(|of, member| if of == number { what(member) } else { None }));
     }
 }
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        self.tell(Event::Left);
+        let number = self.number;
+        self.shared.tell(move |state| drop(state.members.remove(&number)));
     }
 }
 
 #[cfg(test)]
-mod simulation;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use metrics::{Unit, describe_gauge, gauge};
 
 use super::message::OrderedAction;
-use super::{Fleet, Link};
+use super::{BreakerInFleet, Fleet, Link};
 
 const ALONE: &str = "nanobreaker_fleet_alone";
 const HEARD: &str = "nanobreaker_fleet_heard_seconds";
@@ -26,21 +26,18 @@ impl Fleet {
     /// ([`publish_every`](Self::publish_every)).
     pub fn publish(&self) {
         let status = self.status();
-        let group = || ("group", status.group.to_string());
-        let is_alone = matches!(status.link, Link::Alone { .. });
-        gauge!(ALONE, &[group()]).set(f64::from(u8::from(is_alone)));
+        let (group, flag) = (|| Arc::clone(&status.group), |is: bool| f64::from(u8::from(is)));
+        gauge!(ALONE, "group" => group()).set(flag(matches!(status.link, Link::Alone { .. })));
         if let Some(heard) = status.heard_ago {
-            gauge!(HEARD, &[group()]).set(heard.as_secs_f64());
+            gauge!(HEARD, "group" => group()).set(heard.as_secs_f64());
         }
-        for breaker in status.breakers {
-            let name = || ("breaker", Arc::clone(&breaker.name).to_string());
-            let is_found = u8::from(breaker.finding.is_some());
-            gauge!(FINDING, &[group(), name()]).set(f64::from(is_found));
-            let obeyed = breaker.order.map(|order| order.action);
+        for BreakerInFleet { name, finding, order, .. } in &status.breakers {
+            gauge!(FINDING, "group" => group(), "breaker" => Arc::clone(name)).set(flag(finding.is_some()));
             for action in OrderedAction::ALL {
-                let is_obeyed = u8::from(obeyed == Some(action));
-                let labels = [group(), name(), ("action", action.name().to_owned())];
-                gauge!(ORDER, &labels).set(f64::from(is_obeyed));
+                let is_obeyed = order.as_ref().is_some_and(|order| order.action == action);
+                let name = Arc::clone(name);
+                gauge!(ORDER, "group" => group(), "breaker" => name, "action" => action.name())
+                    .set(flag(is_obeyed));
             }
         }
     }
@@ -68,13 +65,13 @@ mod tests {
 
     use super::*;
     use crate::SharedBreaker;
-    use crate::fleet::InMemory;
+    use crate::fleet::tests::Echo;
 
     #[tokio::test(start_paused = true)]
     async fn a_finding_and_being_together_are_published() {
         let recorder = DebuggingRecorder::new();
         let seen = recorder.snapshotter();
-        let fleet = Fleet::builder("shop").quorum(1).exchange(InMemory::new()).start().unwrap();
+        let fleet = Fleet::builder("shop").quorum(1).exchange(Echo::new()).start().unwrap();
         let builder = SharedBreaker::builder().name("payments").consecutive(1);
         let payments = builder.fleet(&fleet).build().unwrap();
         let published = || {

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::message::OrderedAction;
-use super::state::Joined;
+use super::message::{Finding, Order};
 
 /// What this process knows of its fleet.
 #[derive(Clone, Debug)]
@@ -42,52 +41,10 @@ pub struct BreakerInFleet {
     pub name: Arc<str>,
     /// How much longer this process votes that the dependency is broken.
     pub votes_for: Option<Duration>,
-    /// The finding in force.
-    pub finding: Option<FindingInForce>,
-    /// The order that it obeys.
-    pub order: Option<OrderInForce>,
-}
-
-/// A finding that is in force, as far as this process has heard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FindingInForce {
-    /// Its number.
-    pub epoch: u64,
-    /// When the next probe goes.
-    pub left: Duration,
-    /// Whether the probe is this process's.
+    /// The finding in force, as far as this process has heard.
+    pub finding: Option<Finding>,
+    /// Whether that finding's probe is this process's.
     pub is_holder: bool,
-}
-
-/// An order that is obeyed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct OrderInForce {
-    /// What was ordered.
-    pub action: OrderedAction,
-    /// Who ordered it, and why.
-    pub reason: Arc<str>,
-    /// For how much longer.
-    pub left: Duration,
-}
-
-impl BreakerInFleet {
-    pub(super) fn of(Joined { name, rules, .. }: &Joined, now_ms: u64) -> Self {
-        let left = |until_ms: u64| Duration::from_millis(until_ms.saturating_sub(now_ms));
-        Self {
-            name: Arc::clone(name),
-            votes_for: rules.votes_until_ms(now_ms).map(left),
-            finding: rules.finding(now_ms).map(|known| FindingInForce {
-                epoch: known.what.epoch,
-                left: left(known.until_ms),
-                is_holder: rules.holds(known),
-            }),
-            order: rules.obeys.as_ref().map(|obeyed| OrderInForce {
-                action: obeyed.what.action,
-                reason: Arc::clone(&obeyed.what.reason),
-                left: left(obeyed.until_ms),
-            }),
-        }
-    }
+    /// The order that it obeys.
+    pub order: Option<Order>,
 }

@@ -4,60 +4,64 @@ use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use nanobreaker_core::Clock;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::builder::Terms;
 use super::exchange::Exchange;
-use super::member::{Act, about};
-use super::message::{Group, Heard, News, OrderedAction, Report};
-use super::state::{Event, State};
+use super::lasting::after;
+use super::member::Act;
+use super::message::{Heard, OrderedAction};
+use super::state::State;
 use crate::call::CallExt;
 use crate::clock::TokioClock;
+use crate::error::CallError;
 use crate::shared::{BreakerRef, SharedBreaker};
 
 /// Reports go at most this often.
 const PACE: Duration = Duration::from_millis(10);
+/// Where nothing is due the task looks again after this long.
+const AT_REST_MS: u64 = 3_600_000;
 /// The store is given this long to answer.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// A heartbeat goes this often, where a quorum in per cent counts the living.
-const HEARTBEAT_MS: u64 = 5_000;
+
+/// What the process has to tell its task.
+pub(super) type Event = Box<dyn FnOnce(&mut State) + Send>;
 
 /// What the task and the handles share.
 pub(super) struct Shared {
-    pub(super) group: Arc<Group>,
-    pub(super) may_order: bool,
-    /// What the process has to tell its task: of which breaker, and what.
-    pub(super) inbox: UnboundedSender<(u64, Event)>,
-    clock: TokioClock,
+    pub(super) terms: Arc<Terms>,
+    inbox: UnboundedSender<Event>,
     state: Mutex<State>,
     /// The state was changed.
     changed: Notify,
-    /// Before the store, so that a dead one is not asked all the time.
-    store: SharedBreaker,
 }
 
 /// Runs until it is dropped.
-pub(super) async fn run<E: Exchange>(
-    exchange: E,
-    shared: Arc<Shared>,
-    mut inbox: UnboundedReceiver<(u64, Event)>,
-) {
+pub(super) async fn run<E: Exchange>(exchange: E, shared: Arc<Shared>, mut inbox: UnboundedReceiver<Event>) {
     let (ear, mut heard) = mpsc::channel(256);
+    let store = before_the_store();
+    // With one seed a simulation has one course of events.
+    store.seed(fastrand::u32(..));
     let hearing = async {
-        exchange.hear(&shared.group, ear.clone()).await;
+        exchange.hear(&shared.terms.group, ear.clone()).await;
         let _ = ear.send(Heard::Lost).await;
         pending().await
     };
     let doing = async {
         loop {
+            let next = shared.state().next().unwrap_or_else(|| after(AT_REST_MS));
             tokio::select! {
-                Some((number, event)) = inbox.recv() => {
-                    shared.change(|state, now_ms| state.take(number, event, now_ms));
+                biased;
+                Some(event) = inbox.recv() => shared.change(event),
+                Some(heard) = heard.recv() => {
+                    if matches!(heard, Heard::Linked) {
+                        store.reset();
+                    }
+                    shared.change(|state| state.hear(heard));
                 }
-                Some(heard) = heard.recv() => shared.hear(heard),
-                () = shared.wait(|| shared.go_on()) => {}
+                () = sleep_until(next) => shared.change(State::due),
             }
         }
     };
@@ -65,130 +69,68 @@ pub(super) async fn run<E: Exchange>(
         // Who asks comes last, so that what the others found is reported at once.
         biased;
         () = hearing => {}
-        () = shared.beat() => {}
         () = doing => {}
-        () = shared.ask(&exchange) => {}
+        () = shared.ask(&exchange, &store) => {}
     }
 }
 
 impl Shared {
-    pub(super) fn new(
-        group: Group,
-        counts_requests: bool,
-        may_order: bool,
-        inbox: UnboundedSender<(u64, Event)>,
-    ) -> Self {
-        let state = Mutex::new(State::new(Arc::clone(&group.instance), counts_requests));
-        let (clock, changed, store) = (TokioClock::new(), Notify::new(), before_the_store());
-        Self { group: Arc::new(group), may_order, inbox, clock, state, changed, store }
-    }
-
-    pub(super) fn now_ms(&self) -> u64 {
-        self.clock.now_ms()
+    pub(super) fn new(terms: Terms, inbox: UnboundedSender<Event>) -> Self {
+        let state = Mutex::new(State::new(terms.group.quorum_percent > 0));
+        Self { terms: Arc::new(terms), inbox, state, changed: Notify::new() }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Never waits, and allocates at most.
+    pub(super) fn tell(&self, event: impl FnOnce(&mut State) + Send + 'static) {
+        // Where the fleet has ended there is nobody to tell.
+        let _ = self.inbox.send(Box::new(event));
+    }
+
     /// Changes the state, and does what follows after the lock was given back: breakers call listeners, who
     /// may ask for the status.
-    fn change(&self, change: impl FnOnce(&mut State, u64)) {
+    fn change(&self, change: impl FnOnce(&mut State)) {
         let acts = {
             let mut state = self.state();
-            change(&mut state, self.now_ms());
-            std::mem::take(&mut state.acts)
+            change(&mut state);
+            state.acts.clone()
         };
-        for (breaker, act) in acts {
+        for (_, breaker, act) in acts {
             if breaker.is_alive() {
                 carry_out(breaker, act);
             }
         }
+        self.state().acts.clear();
         self.changed.notify_waiters();
     }
 
-    /// Has this report sent.
-    pub(super) fn report(&self, report: Report) {
-        self.change(|state, now_ms| state.outbox.put(report, now_ms));
-    }
-
-    /// Until this time, or until the state is changed after it was asked for that.
-    async fn wait(&self, until_ms: impl FnOnce() -> Option<u64>) {
-        let changed = self.changed.notified();
-        let until_ms = until_ms();
-        let in_time = async {
-            match until_ms {
-                Some(at_ms) => sleep(Duration::from_millis(at_ms.saturating_sub(self.now_ms()))).await,
-                None => pending().await,
-            }
-        };
-        tokio::select! {
-            () = changed => {}
-            () = in_time => {}
-        }
-    }
-
-    /// Does what is due. Returns when something is due next.
-    fn go_on(&self) -> Option<u64> {
-        loop {
-            let next_ms = self.state().next_ms();
-            if next_ms.is_none_or(|at_ms| at_ms > self.now_ms()) {
-                return next_ms;
-            }
-            self.change(State::due);
-        }
-    }
-
-    fn hear(&self, heard: Heard) {
-        if matches!(heard, Heard::Linked) {
-            self.store.reset();
-        }
-        self.change(|state, now_ms| state.hear(heard, now_ms));
-    }
-
     /// Asks the store for what is in force, and reports to it, when that is due.
-    async fn ask<E: Exchange>(&self, exchange: &E) {
+    async fn ask<E: Exchange>(&self, exchange: &E, store: &SharedBreaker) {
         loop {
-            while self.state().asks_at_ms().is_none_or(|at_ms| at_ms > self.now_ms()) {
-                self.wait(|| self.state().asks_at_ms()).await;
-            }
-            let now_ms = self.now_ms();
-            let question = self.state().question(now_ms);
-            let asking = async {
-                match &question {
-                    Some(reports) => exchange.report(&self.group, reports).await,
-                    None => exchange.sync(&self.group).await,
-                }
+            let changed = self.changed.notified();
+            let Some(question) = self.state().question() else {
+                changed.await;
+                continue;
             };
-            let pace = if question.is_some() { PACE } else { Duration::ZERO };
-            match self.store.calls().timeout(PATIENCE).call_async(asking).await {
-                Ok(reply) => self.change(|state, now_ms| state.answered(&question, &reply, now_ms)),
-                Err(error) => {
-                    self.state().asks_again(question, now_ms);
-                    if let Some(rest) = error.retry_after() {
-                        self.wait(|| Some(now_ms + rest.as_millis() as u64)).await;
-                    }
-                }
+            let asked_at = Instant::now();
+            let asking = exchange.ask(&self.terms.group, &question);
+            let answer = store.calls().timeout(PATIENCE).call_async(asking).await;
+            let rest = answer.as_ref().err().and_then(CallError::retry_after);
+            self.tell(move |state| state.answered(question, answer.ok().as_ref(), asked_at));
+            sleep(PACE).await;
+            if let Some(rest) = rest {
+                let _ = timeout(rest, self.changed.notified()).await;
             }
-            sleep(pace).await;
-        }
-    }
-
-    /// Says again and again that this instance lives, where that is counted.
-    async fn beat(&self) {
-        if self.group.quorum_percent == 0 {
-            return pending().await;
-        }
-        loop {
-            self.report(Report { breaker: Arc::default(), news: News::Alive });
-            sleep(Duration::from_millis(about(HEARTBEAT_MS, &mut fastrand::Rng::new()))).await;
         }
     }
 }
 
 fn carry_out(breaker: BreakerRef, act: Act) {
     match act {
-        Act::Advise(ms) => drop(breaker.advise_ms(ms.into())),
+        Act::Advise(ms) => drop(breaker.advise_ms(ms)),
         Act::Recover => drop(breaker.recover()),
         Act::Obey { before, after } => obey(breaker, before, after),
         // That is the store's to hear.
@@ -205,11 +147,8 @@ fn obey(breaker: BreakerRef, before: Option<OrderedAction>, after: Option<Ordere
     match after {
         Some(OrderedAction::Isolate) => drop(breaker.isolate()),
         Some(OrderedAction::Disable) => drop(breaker.disable()),
-        Some(OrderedAction::Shadow) | None => {
-            if before.and_then(OrderedAction::phase) == Some(breaker.phase()) {
-                breaker.reset();
-            }
-        }
+        _ if before.and_then(OrderedAction::phase) == Some(breaker.phase()) => breaker.reset(),
+        _ => {}
     }
 }
 
@@ -218,7 +157,7 @@ fn before_the_store() -> SharedBreaker {
     SharedBreaker::builder()
         .name("fleet")
         .consecutive(1)
-        .open_for(Duration::from_millis(500))
+        .open_for(PATIENCE)
         .max_open(Duration::from_secs(10))
         .jitter_permille(200)
         .clock(TokioClock::new())

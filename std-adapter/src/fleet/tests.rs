@@ -1,19 +1,56 @@
-//! The task under tokio's paused time, with the exchange in memory.
+//! The task under tokio's paused time. Stores have tests of their own in the crate `nanobreaker-fleet`.
 
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nanobreaker_core::{Cause, Phase};
-use tokio::sync::mpsc;
+use nanobreaker_core::Phase;
+use tokio::sync::{broadcast, mpsc};
 use tokio::time::{Instant, sleep};
 
-use super::message::{Group, Heard, Reply, Report};
-use super::{Exchange, ExchangeError, Fleet, FleetError, InMemory, Link};
+use super::message::{Finding, Group, Heard, News, Reply, Report, Said, Word};
+use super::{Exchange, ExchangeError, Fleet, FleetError, Link};
 use crate::clock::TokioClock;
 use crate::shared::SharedBreaker;
 
-fn member(store: &InMemory) -> (Fleet, SharedBreaker) {
+/// A store for which one report is enough: all hear at once what it comes to.
+#[derive(Clone)]
+pub(crate) struct Echo(broadcast::Sender<Said>);
+
+impl Echo {
+    pub(crate) fn new() -> Self {
+        Self(broadcast::channel(64).0)
+    }
+}
+
+impl Exchange for Echo {
+    async fn ask(&self, group: &Arc<Group>, reports: &[Report]) -> Result<Reply, ExchangeError> {
+        for Report { breaker, news } in reports {
+            let holder = Arc::clone(&group.instance);
+            let word = match *news {
+                News::Open { left_ms, probe_ms, .. } => {
+                    Word::Open(Finding { epoch: 1, left_ms, probe_ms, holder, live: 0 })
+                }
+                News::Well { epoch } => Word::Look { epoch },
+                News::Order(ref order) => Word::Order(order.clone()),
+                News::Alive => continue,
+            };
+            let _ = self.0.send(Said { breaker: Arc::clone(breaker), word });
+        }
+        Ok(Reply::default())
+    }
+
+    async fn hear(&self, _: &Arc<Group>, ear: mpsc::Sender<Heard>) {
+        let mut said = self.0.subscribe();
+        let mut heard = Heard::Linked;
+        while ear.send(heard).await.is_ok() {
+            let Ok(said) = said.recv().await else { return };
+            heard = Heard::Said(Reply { run: 0, said: vec![said] });
+        }
+    }
+}
+
+fn member(store: &Echo) -> (Fleet, SharedBreaker) {
     let fleet = Fleet::builder("test").allow_orders().exchange(store.clone()).start().unwrap();
     let breaker = touchy(&fleet);
     (fleet, breaker)
@@ -40,162 +77,11 @@ fn fail(breaker: &SharedBreaker) {
     breaker.allow().unwrap().failure();
 }
 
-#[tokio::test(start_paused = true)]
-async fn what_two_found_out_all_heed_and_one_success_lets_all_look_again() {
-    let store = InMemory::new();
-    let members: Vec<_> = (0..5).map(|_| member(&store)).collect();
-    settle().await;
-    assert!(members.iter().all(|(fleet, _)| fleet.status().link == Link::Together));
-    fail(&members[0].1);
-    settle().await;
-    assert_eq!(members[2].1.phase(), Phase::Closed, "one is no quorum");
-    fail(&members[1].1);
-    settle().await;
-    assert!(members.iter().all(|(_, breaker)| breaker.phase() == Phase::Open));
-    let holders: Vec<_> = members
-        .iter()
-        .filter_map(|(fleet, _)| fleet.status().breakers[0].finding)
-        .map(|finding| finding.is_holder)
-        .collect();
-    assert_eq!(holders, [false, true, false, false, false]);
-
-    // 0 was advised, so only the holder probes.
-    sleep(Duration::from_secs(10)).await;
-    assert!(members[0].1.allow().is_err());
-    members[1].1.allow().unwrap().success();
-    assert_eq!(members[1].1.phase(), Phase::Closed);
-    // The spread, where nothing counts the living, is a second at most.
-    sleep(Duration::from_millis(1_100)).await;
-    for (_, breaker) in members.iter().filter(|(_, breaker)| breaker.phase() != Phase::Closed) {
-        let probe = breaker.allow().unwrap();
-        assert!(probe.is_probe(), "only its own calls close it");
-        probe.success();
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_process_that_comes_later_hears_what_is_in_force() {
-    let store = InMemory::new();
-    let (first, second) = (member(&store), member(&store));
-    settle().await;
-    fail(&first.1);
-    fail(&second.1);
-    first.0.isolate("search", Duration::from_secs(60), "on call").unwrap();
-    settle().await;
-    let late = member(&store);
-    let search = SharedBreaker::builder().name("search").fleet(&late.0).build().unwrap();
-    settle().await;
-    assert_eq!(late.1.phase(), Phase::Open);
-    assert_eq!(search.phase(), Phase::Isolated);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_order_ends_and_whoever_is_there_may_decide_otherwise() {
-    let store = InMemory::new();
-    let (one, other) = (member(&store), member(&store));
-    settle().await;
-    one.0.isolate("payments", Duration::from_secs(60), "on call: maintenance").unwrap();
-    settle().await;
-    assert_eq!((one.1.phase(), other.1.phase()), (Phase::Isolated, Phase::Isolated));
-    let status = other.0.status();
-    let order = status.breakers[0].order.as_ref().unwrap();
-    assert_eq!(&*order.reason, "on call: maintenance");
-    other.1.reset();
-    settle().await;
-    one.0.disable("search", Duration::from_secs(1), "on call").unwrap();
-    settle().await;
-    assert_eq!(other.1.phase(), Phase::Closed, "its own operator was obeyed");
-    sleep(Duration::from_secs(60)).await;
-    assert_eq!(one.1.phase(), Phase::Closed, "the order is over");
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_order_that_is_withdrawn_or_replaced_leaves_nothing_behind() {
-    let store = InMemory::new();
-    let (fleet, breaker) = member(&store);
-    settle().await;
-    let hour = Duration::from_secs(3_600);
-    fleet.shadow("payments", hour, "trying out").unwrap();
-    settle().await;
-    assert!(breaker.snapshot().in_shadow);
-    fleet.disable("payments", hour, "let all through").unwrap();
-    settle().await;
-    assert_eq!((breaker.phase(), breaker.snapshot().in_shadow), (Phase::Disabled, false));
-    fleet.isolate("payments", hour, "or none").unwrap();
-    settle().await;
-    assert_eq!(breaker.phase(), Phase::Isolated);
-    fleet.withdraw("payments").unwrap();
-    settle().await;
-    assert_eq!(breaker.phase(), Phase::Closed);
-}
-
-#[cfg(feature = "state-file")]
-#[tokio::test(start_paused = true)]
-async fn of_what_is_kept_over_a_restart_an_order_is_no_part_but_what_an_operator_here_did_is() {
-    let store = InMemory::new();
-    let (fleet, breaker) = member(&store);
-    let kept = || {
-        let (snapshot, saved) = breaker.kept();
-        let again = touchy(&Fleet::builder("apart").exchange(InMemory::new()).start().unwrap());
-        again.restore(saved, 0).unwrap();
-        assert_eq!((again.phase(), again.snapshot().in_shadow), (snapshot.phase, snapshot.in_shadow));
-        (snapshot.phase, snapshot.in_shadow)
-    };
-    settle().await;
-    let hour = Duration::from_secs(3_600);
-    fleet.isolate("payments", hour, "maintenance").unwrap();
-    settle().await;
-    assert_eq!((breaker.phase(), kept()), (Phase::Isolated, (Phase::Closed, false)));
-    fleet.shadow("payments", hour, "trying out").unwrap();
-    settle().await;
-    fail(&breaker);
-    assert_eq!((breaker.phase(), kept()), (Phase::Open, (Phase::Open, false)));
-    fleet.disable("payments", hour, "let all through").unwrap();
-    settle().await;
-    breaker.reset();
-    settle().await;
-    breaker.isolate();
-    breaker.shadow(true);
-    assert_eq!(kept(), (Phase::Isolated, true));
-}
-
-#[tokio::test(start_paused = true)]
-async fn groups_do_not_hear_each_other() {
-    let store = InMemory::new();
-    let (one, other) = (member(&store), member(&store));
-    let apart = Fleet::builder("apart").quorum(1).exchange(store.clone()).start().unwrap();
-    let breaker = touchy(&apart);
-    settle().await;
-    fail(&breaker);
-    settle().await;
-    assert_eq!((one.1.phase(), other.1.phase()), (Phase::Closed, Phase::Closed));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_trip_on_request_is_a_vote_only_where_that_is_asked_for() {
-    let store = InMemory::new();
-    let other = member(&store);
-    let builder = || Fleet::builder("test").quorum(1).exchange(store.clone());
-    let (hearsay, own) = (builder().start().unwrap(), builder().count_requested_trips().start().unwrap());
-    let (hears, knows) = (touchy(&hearsay), touchy(&own));
-    settle().await;
-    hears.trip();
-    settle().await;
-    assert_eq!(other.1.phase(), Phase::Closed);
-    knows.trip();
-    settle().await;
-    assert_eq!(other.1.phase(), Phase::Open);
-}
-
 /// A store that is dead, and then is not.
 struct Hangs;
 
 impl Exchange for Hangs {
-    async fn report(&self, _: &Arc<Group>, _: &[Report]) -> Result<Reply, ExchangeError> {
-        pending().await
-    }
-
-    async fn sync(&self, _: &Arc<Group>) -> Result<Reply, ExchangeError> {
+    async fn ask(&self, _: &Arc<Group>, _: &[Report]) -> Result<Reply, ExchangeError> {
         pending().await
     }
 
@@ -224,64 +110,91 @@ async fn a_store_that_hangs_delays_no_call_and_changes_nothing() {
     assert_eq!(breaker.phase(), Phase::Closed);
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_last_handle_ends_the_fleet_and_the_breaker_goes_on() {
-    let store = InMemory::new();
-    let (fleet, breaker) = member(&store);
-    let (other, _advised) = member(&store);
-    settle().await;
-    drop(fleet);
-    fail(&breaker);
-    settle().await;
-    assert_eq!(breaker.phase(), Phase::Open);
-    assert_eq!(other.status().breakers[0].finding, None);
-}
-
-#[tokio::test(start_paused = true)]
-async fn advice_is_told_as_what_it_is() {
-    let store = InMemory::new();
-    let members: Vec<_> = (0..2).map(|_| member(&store)).collect();
-    let fleet = Fleet::builder("test").exchange(store.clone()).start().unwrap();
-    let (causes, mut heard) = mpsc::unbounded_channel();
-    let told = SharedBreaker::builder()
-        .name("payments")
-        .fleet(&fleet)
-        .on_transition(move |transition| causes.send(transition.cause).unwrap())
-        .build()
-        .unwrap();
-    settle().await;
-    members.iter().for_each(|(_, breaker)| fail(breaker));
-    settle().await;
-    assert_eq!(heard.try_recv(), Ok(Cause::Advised));
-    drop(told);
-}
-
 #[tokio::test]
 async fn what_a_fleet_cannot_be_is_refused_by_name() {
-    let start = |group: &str| Fleet::builder(group).exchange(InMemory::new()).start();
+    let start = |group: &str| Fleet::builder(group).exchange(Echo::new()).start();
     for group in ["", "a\nb", &"x".repeat(129)] {
-        assert!(matches!(start(group), Err(FleetError::Name { field: "group", .. })), "{group:?}");
+        assert!(matches!(start(group), Err(FleetError::Limits { field: "group", .. })), "{group:?}");
     }
-    assert!(matches!(start("a{b}"), Err(FleetError::Braces { .. })));
+    assert!(matches!(start("a{b}"), Err(FleetError::Limits { .. })));
     let fleet = |quorum, percent| {
         let builder = Fleet::builder("test").quorum(quorum).quorum_percent(percent);
-        builder.exchange(InMemory::new()).start().map(drop).map_err(|error| error.to_string())
+        builder.exchange(Echo::new()).start().map(drop).map_err(|error| error.to_string())
     };
     assert_eq!(fleet(0, 0), Err("quorum is 0, but must be from 1 to 10000".into()));
     assert_eq!(fleet(2, 101), Err("quorum_percent is 101, but must be from 1 to 100".into()));
     let silent = start("test").unwrap();
     let second = Duration::from_secs(1);
     assert_eq!(silent.isolate("payments", second, "why"), Err(FleetError::NoOrders));
-    let (fleet, _) = member(&InMemory::new());
-    assert!(matches!(fleet.isolate("", second, "why"), Err(FleetError::Name { field: "breaker", .. })));
-    assert!(matches!(fleet.isolate("payments", second, ""), Err(FleetError::Name { .. })));
-    assert!(matches!(fleet.isolate("payments", Duration::ZERO, "why"), Err(FleetError::Duration { .. })));
+    let (fleet, _) = member(&Echo::new());
+    assert!(matches!(fleet.isolate("", second, "why"), Err(FleetError::Limits { field: "breaker", .. })));
+    assert!(matches!(fleet.isolate("payments", second, ""), Err(FleetError::Limits { .. })));
+    assert!(matches!(fleet.isolate("payments", Duration::ZERO, "why"), Err(FleetError::Limits { .. })));
     let error = SharedBreaker::builder().fleet(&fleet).build().unwrap_err();
     assert_eq!(error.to_string(), "the name's length is 0, but must be from 1 to 128");
 }
 
 #[test]
 fn outside_of_a_runtime_it_says_what_to_do() {
-    let error = Fleet::builder("test").exchange(InMemory::new()).start().unwrap_err();
+    let error = Fleet::builder("test").exchange(Echo::new()).start().unwrap_err();
     assert_eq!(error.to_string(), "a fleet runs in a tokio runtime: call start() inside of one");
+}
+
+#[cfg(feature = "state-file")]
+#[tokio::test(start_paused = true)]
+async fn of_what_is_kept_over_a_restart_an_order_is_no_part_but_what_an_operator_here_did_is() {
+    let store = Echo::new();
+    let (fleet, breaker) = member(&store);
+    let kept = || {
+        let (snapshot, saved) = breaker.kept();
+        let again = touchy(&Fleet::builder("apart").exchange(Echo::new()).start().unwrap());
+        again.restore(saved, 0).unwrap();
+        assert_eq!((again.phase(), again.snapshot().in_shadow), (snapshot.phase, snapshot.in_shadow));
+        (snapshot.phase, snapshot.in_shadow)
+    };
+    settle().await;
+    let hour = Duration::from_secs(3_600);
+    fleet.isolate("payments", hour, "maintenance").unwrap();
+    settle().await;
+    assert_eq!((breaker.phase(), kept()), (Phase::Isolated, (Phase::Closed, false)));
+    fleet.shadow("payments", hour, "trying out").unwrap();
+    settle().await;
+    fail(&breaker);
+    assert_eq!((breaker.phase(), kept()), (Phase::Open, (Phase::Open, false)));
+    fleet.disable("payments", hour, "let all through").unwrap();
+    settle().await;
+    breaker.reset();
+    settle().await;
+    breaker.isolate();
+    breaker.shadow(true);
+    assert_eq!(kept(), (Phase::Isolated, true));
+}
+
+/// All that end at one moment are released one after the other.
+#[cfg(feature = "state-file")]
+#[tokio::test(start_paused = true)]
+async fn an_order_that_ended_a_moment_ago_is_kept_by_nobody() {
+    use std::sync::Mutex;
+
+    let fleet = Fleet::builder("test").allow_orders().exchange(Echo::new()).start().unwrap();
+    let breakers = Arc::new(Mutex::new(Vec::<SharedBreaker>::new()));
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    for name in ["one", "other"] {
+        let (all, seen) = (Arc::clone(&breakers), Arc::clone(&kept));
+        let look =
+            move || seen.lock().unwrap().extend(all.lock().unwrap().iter().map(|it| it.kept().0.phase));
+        let builder = SharedBreaker::builder().name(name).clock(TokioClock::new()).fleet(&fleet);
+        breakers.lock().unwrap().push(builder.on_transition(move |_| look()).build().unwrap());
+    }
+    settle().await;
+    for name in ["one", "other"] {
+        fleet.isolate(name, Duration::from_secs(60), "maintenance").unwrap();
+    }
+    sleep(Duration::from_secs(61)).await;
+    assert!(breakers.lock().unwrap().iter().all(|breaker| breaker.phase() == Phase::Closed));
+    assert_eq!(
+        *kept.lock().unwrap(),
+        [Phase::Closed; 8],
+        "two that began and two that ended, both looked at"
+    );
 }

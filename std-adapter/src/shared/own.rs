@@ -5,7 +5,7 @@ use nanobreaker_core::Snapshot;
 #[cfg(feature = "state-file")]
 use nanobreaker_core::window::Consecutive;
 #[cfg(feature = "state-file")]
-use nanobreaker_core::{Breaker, ManualClock};
+use nanobreaker_core::{Breaker, ManualClock, Phase};
 
 use super::SharedBreaker;
 
@@ -21,10 +21,11 @@ impl SharedBreaker {
     /// What of it outlives a restart, and the same as [`save`](nanobreaker_core::Breaker::save) has it.
     #[cfg(feature = "state-file")]
     pub(crate) fn kept(&self) -> (Snapshot, u64) {
-        let (is_lent_shadow, is_held) = self.ordered();
-        let is_lent_shadow = is_lent_shadow || self.slot.lets_pass();
+        let mut lent = self.lent();
         let saved = self.save();
-        if !is_lent_shadow && !is_held {
+        // An order may begin or end meanwhile.
+        lent.extend(self.lent());
+        if lent.is_empty() {
             return (self.snapshot(), saved);
         }
         // By way of a breaker that nobody has lent anything. Neither of both can be refused.
@@ -32,28 +33,26 @@ impl SharedBreaker {
         let without = window.map(|window| Breaker::new(window, self.config(), ManualClock::new(0)));
         let without = without.filter(|without| without.restore(saved, 0).is_ok());
         without.map_or((self.snapshot(), saved), |without| {
-            without.shadow(!is_lent_shadow && without.snapshot().in_shadow);
-            if is_held {
+            without.shadow(!lent.contains(&None) && without.snapshot().in_shadow);
+            if lent.contains(&Some(without.phase())) {
                 without.reset();
             }
             (without.snapshot(), without.save())
         })
     }
 
-    /// Whether its fleet's order has it in shadow, and whether one holds it. A process that starts again hears of an
-    /// order that is still in force, and of its end.
-    #[cfg(all(feature = "state-file", feature = "fleet"))]
-    fn ordered(&self) -> (bool, bool) {
-        let ordered = self.life().membership.as_ref().and_then(|membership| membership.obeys());
-        ordered.map_or((false, false), |ordered| match ordered.phase() {
-            None => (true, false),
-            Some(phase) => (false, phase == self.phase()),
-        })
-    }
-
-    /// No fleet orders anything.
-    #[cfg(all(feature = "state-file", not(feature = "fleet")))]
-    fn ordered(&self) -> (bool, bool) {
-        (false, false)
+    /// What its group and its fleet's orders lend it: phases, and `None` is shadow. A process that starts again hears
+    /// of an order that is still in force, and of its end.
+    #[cfg(feature = "state-file")]
+    fn lent(&self) -> Vec<Option<Phase>> {
+        let mut lent = Vec::new();
+        #[cfg(feature = "fleet")]
+        if let Some(membership) = &self.life().membership {
+            lent.extend(membership.ordered());
+        }
+        if self.slot.lets_pass() {
+            lent.push(None);
+        }
+        lent
     }
 }

@@ -12,7 +12,7 @@
 //! for itself, where somebody waits for longer than an open time, a probe and the spread, where a breaker opens though
 //! all is well, and where a call waits for the store. That takes all its time, since how long a store is waited for is
 //! no setting. How many calls one outage loses is chance, so that is held by the simulation in
-//! `std-adapter/src/fleet`.
+//! `std-adapter/fleet/tests`.
 
 mod dependency;
 mod endurance;

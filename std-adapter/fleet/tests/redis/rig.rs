@@ -171,7 +171,7 @@ impl Instance {
     /// Whether the finding in force is its to probe.
     pub(crate) fn is_holder(&self) -> bool {
         let breakers = self.fleet.status().breakers;
-        breakers.iter().any(|breaker| breaker.finding.is_some_and(|finding| finding.is_holder))
+        breakers.iter().any(|breaker| breaker.is_holder)
     }
 
     /// A call while the dependency is well, and whether it is closed then.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nanobreaker_fleet::nanobreaker::fleet::message::{
-    Finding, Group, News, Order, OrderedAction, Report, Said,
+    Finding, Group, News, Order, OrderedAction, Report, Said, Word,
 };
 use nanobreaker_fleet::{Exchange, InMemory, Redis};
 use tokio::sync::mpsc;
@@ -24,8 +24,7 @@ fn any_report(rng: &mut fastrand::Rng) -> Report {
         id: rng.u64(..),
     };
     let news = match rng.u32(0..20) {
-        0..8 => News::Open { left_ms, probe_ms },
-        8..11 => News::Still { left_ms, probe_ms },
+        number @ 0..11 => News::Open { left_ms, probe_ms, is_new: number < 8 },
         11..15 => News::Well { epoch: NEWEST },
         15 => News::Alive,
         16..18 => News::Order(Some(order)),
@@ -62,14 +61,15 @@ impl Epochs {
 
 /// Without what is left of a time, which differs by the time that things take.
 fn timeless(said: Vec<Said>, epochs: &mut Epochs) -> Vec<String> {
-    let timeless = said.into_iter().map(|said| match said {
-        Said::Open(finding) => {
-            Said::Open(Finding { left_ms: 0, epoch: epochs.rank(finding.epoch), ..finding })
-        }
-        Said::Order { breaker, order } => {
-            Said::Order { breaker, order: order.map(|order| Order { left_ms: 0, ..order }) }
-        }
-        Said::Look { breaker, epoch } => Said::Look { breaker, epoch: epochs.rank(epoch) },
+    let timeless = said.into_iter().map(|Said { breaker, word }| {
+        let word = match word {
+            Word::Open(finding) => {
+                Word::Open(Finding { left_ms: 0, epoch: epochs.rank(finding.epoch), ..finding })
+            }
+            Word::Order(order) => Word::Order(order.map(|order| Order { left_ms: 0, ..order })),
+            Word::Look { epoch } => Word::Look { epoch: epochs.rank(epoch) },
+        };
+        Said { breaker, word }
     });
     let mut said: Vec<_> = timeless.map(|said| format!("{said:?}")).collect();
     said.sort();
@@ -108,16 +108,16 @@ async fn the_script_and_the_memory_say_the_same() {
             // Votes of one millisecond come in another order here and there, and two clocks tell them apart.
             sleep(Duration::from_millis(2)).await;
             let numbered = |epochs: &Epochs| reports.iter().map(|r| epochs.numbered(r)).collect::<Vec<_>>();
-            let by_script = redis.report(&group, &numbered(&of_script)).await.unwrap().said;
-            let by_memory = memory.report(&group, &numbered(&of_memory)).await.unwrap().said;
+            let by_script = redis.ask(&group, &numbered(&of_script)).await.unwrap().said;
+            let by_memory = memory.ask(&group, &numbered(&of_memory)).await.unwrap().said;
             let where_it_was = format!("seed {seed}, round {round}, step {step}: {reports:?}");
             assert_eq!(
                 timeless(by_script, &mut of_script),
                 timeless(by_memory, &mut of_memory),
                 "{where_it_was}"
             );
-            let by_script = redis.sync(&group).await.unwrap().said;
-            let by_memory = memory.sync(&group).await.unwrap().said;
+            let by_script = redis.ask(&group, &[]).await.unwrap().said;
+            let by_memory = memory.ask(&group, &[]).await.unwrap().said;
             assert_eq!(
                 timeless(by_script, &mut of_script),
                 timeless(by_memory, &mut of_memory),
@@ -141,27 +141,27 @@ async fn what_a_server_reads_late_is_no_vote() {
         until("it is linked", || heard.try_recv().is_ok()).await;
         tokio::spawn(async move { while heard.recv().await.is_some() {} });
         // From here on it knows what time it is for the server.
-        redis.sync(&group).await.unwrap();
+        redis.ask(&group, &[]).await.unwrap();
         members.push((redis, group));
     }
-    let news = News::Open { left_ms: LEFT_MS, probe_ms: 1_000 };
+    let news = News::Open { left_ms: LEFT_MS, probe_ms: 1_000, is_new: true };
     let report = [Report { breaker: "payments".into(), news }];
     server.signal("-STOP");
     let [(one, as_one), (other, as_other)] = &members[..] else { unreachable!() };
-    let (first, second) = tokio::join!(one.report(as_one, &report), other.report(as_other, &report));
+    let (first, second) = tokio::join!(one.ask(as_one, &report), other.ask(as_other, &report));
     assert!(first.is_err() && second.is_err());
     sleep(Duration::from_secs(1)).await;
     server.signal("-CONT");
     let said = loop {
-        match one.sync(as_one).await {
+        match one.ask(as_one, &[]).await {
             Ok(reply) => break reply.said,
             Err(_) => sleep(Duration::from_millis(50)).await,
         }
     };
     assert_eq!(said, []);
-    while other.sync(as_other).await.is_err() {
+    while other.ask(as_other, &[]).await.is_err() {
         sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(one.report(as_one, &report).await.unwrap().said, []);
-    assert_eq!(other.report(as_other, &report).await.unwrap().said.len(), 1, "votes of now are a quorum");
+    assert_eq!(one.ask(as_one, &report).await.unwrap().said, []);
+    assert_eq!(other.ask(as_other, &report).await.unwrap().said.len(), 1, "votes of now are a quorum");
 }

@@ -241,7 +241,7 @@ fn the_check_of_a_file_closes_its_breaker_without_a_call() {
 
 #[tokio::test]
 async fn all_breakers_of_a_file_are_in_its_fleet_but_those_that_say_no() {
-    use crate::fleet::{Fleet, InMemory};
+    use crate::fleet::{Fleet, tests::Echo};
     let text = "[fleet]\ngroup = 'shop'\nquorum = 3\n[breakers.alone]\nfleet = false\n[breakers.a]";
     let layers = || Layers::new().text(Format::Toml, text);
     let nobody = LiveCatalog::load(layers()).unwrap_err().to_string();
@@ -249,7 +249,7 @@ async fn all_breakers_of_a_file_are_in_its_fleet_but_those_that_say_no() {
 
     let start = |settings: &nanobreaker_settings::FleetSettings| {
         assert_eq!(settings.quorum, Some(3));
-        Fleet::builder(settings.group().unwrap()).exchange(InMemory::new()).start()
+        Fleet::builder(settings.group().unwrap()).exchange(Echo::new()).start()
     };
     let catalog = LiveCatalog::load_in_fleet(layers(), start).unwrap();
     let breakers = ["a", "alone", "other"].map(|name| catalog.builder(name).build().unwrap());

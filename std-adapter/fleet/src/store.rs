@@ -1,6 +1,6 @@
 //! The rules of the store for one group, as pure code: votes, quorum, findings, and who probes.
 //!
-//! [`InMemory`](super::InMemory) runs them, and the script for Redis says the same in Lua. A finding lives
+//! [`InMemory`](crate::InMemory) runs them, and the script for Redis says the same in Lua. A finding lives
 //! through three times:
 //!
 //! | time | length | who may do what |
@@ -16,8 +16,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::lasting::Lasting;
-use super::message::{Finding, Group, News, Order, Report, Said};
+use nanobreaker::fleet::message::{Finding, Group, News, Order, Report, Said, Word};
 
 /// An instance that was not heard of for so long is not counted as living. Heartbeats come every 5 s.
 const LIVES_MS: u64 = 15_000;
@@ -28,54 +27,69 @@ pub(crate) struct Store {
     epoch: u64,
     live: BTreeMap<Arc<str>, u64>,
     breakers: BTreeMap<Arc<str>, Votes>,
-    orders: BTreeMap<Arc<str>, Lasting<Order>>,
+    /// Orders, and when they end.
+    orders: BTreeMap<Arc<str>, (Order, u64)>,
 }
 
 #[derive(Debug, Default)]
 struct Votes {
     /// Instance and when its vote ends.
     by: BTreeMap<Arc<str>, u64>,
-    finding: Option<Lasting<Finding>>,
+    /// The finding, and when its probe is due.
+    finding: Option<(Finding, u64)>,
     /// Who reported that last.
     last: Arc<str>,
+}
+
+fn left_ms(until_ms: u64, now_ms: u64) -> u32 {
+    u32::try_from(until_ms.saturating_sub(now_ms)).unwrap_or(u32::MAX)
+}
+
+/// Whether others still wait for the holder's probe.
+fn is_in_force((finding, until_ms): &(Finding, u64), now_ms: u64) -> bool {
+    now_ms < until_ms + u64::from(finding.awaits_ms())
+}
+
+/// How many votes a finding takes among `live` instances.
+fn needed(group: &Group, live: u32) -> u32 {
+    let share = (u64::from(live) * u64::from(group.quorum_percent)).div_ceil(100);
+    group.quorum.max(u32::try_from(share).unwrap_or(u32::MAX))
 }
 
 impl Store {
     /// Takes a report in. Returns what all are to hear, if anything.
     pub(crate) fn report(&mut self, now_ms: u64, group: &Group, report: &Report) -> Option<Said> {
         let live = self.heard_of(now_ms, group);
-        let (breaker, holder) = (Arc::clone(&report.breaker), Arc::clone(&group.instance));
-        match report.news {
+        let (breaker, holder) = (&report.breaker, Arc::clone(&group.instance));
+        let word = match report.news {
             News::Alive => None,
             News::Order(ref order) => Some(self.order(now_ms, breaker, order.clone())),
             News::Well { epoch } => self.well(now_ms, &holder, breaker, epoch),
-            News::Open { left_ms, probe_ms } | News::Still { left_ms, probe_ms } => {
-                let is_new = matches!(report.news, News::Open { .. });
-                let found = Finding { breaker, epoch: 0, left_ms, probe_ms, holder, live };
-                self.open(now_ms, found, is_new, group.needed(live))
+            News::Open { left_ms, probe_ms, is_new } => {
+                let found = Finding { epoch: 0, left_ms, probe_ms, holder, live };
+                self.open(now_ms, breaker, found, is_new, needed(group, live))
             }
-        }
+        };
+        word.map(|word| Said { breaker: Arc::clone(breaker), word })
     }
 
     /// The finding that is in force for this breaker.
     pub(crate) fn finding(&self, now_ms: u64, breaker: &Arc<str>) -> Option<Said> {
-        let finding = self.breakers.get(breaker)?.finding.as_ref()?;
-        let (left_ms, live) = (finding.left_ms(now_ms), self.live.len() as u32);
-        let told = || Said::Open(Finding { left_ms, live, ..finding.what.clone() });
-        finding.is_in_force(now_ms).then(told)
+        let kept = self.breakers.get(breaker)?.finding.as_ref()?;
+        let (finding, until_ms) = kept;
+        let (left_ms, live) = (left_ms(*until_ms, now_ms), self.live.len() as u32);
+        let word = || Word::Open(Finding { left_ms, live, ..finding.clone() });
+        is_in_force(kept, now_ms).then(|| Said { breaker: Arc::clone(breaker), word: word() })
     }
 
     /// All findings and orders that are in force.
     pub(crate) fn all(&self, now_ms: u64) -> Vec<Said> {
         let findings = self.breakers.keys().filter_map(|breaker| self.finding(now_ms, breaker));
-        let orders =
-            self.orders.iter().filter(|(_, order)| now_ms < order.until_ms).map(|(breaker, order)| {
-                let left_ms = order.left_ms(now_ms);
-                Said::Order {
-                    breaker: Arc::clone(breaker),
-                    order: Some(Order { left_ms, ..order.what.clone() }),
-                }
-            });
+        let orders = self.orders.iter().filter(|(_, (_, until_ms))| now_ms < *until_ms);
+        let orders = orders.map(|(breaker, (order, until_ms))| {
+            let order = Order { left_ms: left_ms(*until_ms, now_ms), ..order.clone() };
+            Said { breaker: Arc::clone(breaker), word: Word::Order(Some(order)) }
+        });
         findings.chain(orders).collect()
     }
 
@@ -83,42 +97,52 @@ impl Store {
     fn heard_of(&mut self, now_ms: u64, group: &Group) -> u32 {
         if group.quorum_percent > 0 {
             self.live.insert(Arc::clone(&group.instance), now_ms);
-            self.live.retain(|_, heard_ms| now_ms.saturating_sub(*heard_ms) < LIVES_MS);
         }
+        self.live.retain(|_, heard_ms| now_ms.saturating_sub(*heard_ms) < LIVES_MS);
         self.live.len() as u32
     }
 
-    fn order(&mut self, now_ms: u64, breaker: Arc<str>, order: Option<Order>) -> Said {
-        self.orders.retain(|of, order| *of != breaker && now_ms < order.until_ms);
-        let kept =
-            order.clone().map(|order| (Arc::clone(&breaker), Lasting::new(order.left_ms, order, now_ms)));
+    fn order(&mut self, now_ms: u64, breaker: &Arc<str>, order: Option<Order>) -> Word {
+        self.orders.retain(|of, (_, until_ms)| of != breaker && now_ms < *until_ms);
+        let kept = order.clone().map(|order| {
+            let until_ms = now_ms + u64::from(order.left_ms);
+            (Arc::clone(breaker), (order, until_ms))
+        });
         self.orders.extend(kept);
-        Said::Order { breaker, order }
+        Word::Order(order)
     }
 
-    fn well(&mut self, now_ms: u64, me: &Arc<str>, breaker: Arc<str>, epoch: u64) -> Option<Said> {
-        let finding = self.breakers.get(&breaker)?.finding.as_ref()?;
-        let is_holders = finding.what.holder == *me && finding.what.epoch == epoch;
-        if !is_holders && finding.is_in_force(now_ms) {
+    fn well(&mut self, now_ms: u64, me: &Arc<str>, breaker: &Arc<str>, epoch: u64) -> Option<Word> {
+        let kept = self.breakers.get(breaker)?.finding.as_ref()?;
+        let found = &kept.0;
+        let is_holders = found.holder == *me && found.epoch == epoch;
+        if !is_holders && is_in_force(kept, now_ms) {
             return None;
         }
-        let epoch = finding.what.epoch;
-        self.breakers.remove(&breaker);
-        Some(Said::Look { breaker, epoch })
+        let epoch = found.epoch;
+        self.breakers.remove(breaker);
+        Some(Word::Look { epoch })
     }
 
     /// Takes a vote in: what this instance found, with itself as the holder.
-    fn open(&mut self, now_ms: u64, mut found: Finding, is_new: bool, needed: u32) -> Option<Said> {
+    fn open(
+        &mut self,
+        now_ms: u64,
+        breaker: &Arc<str>,
+        mut found: Finding,
+        is_new: bool,
+        needed: u32,
+    ) -> Option<Word> {
         let me = Arc::clone(&found.holder);
-        let votes = self.breakers.entry(Arc::clone(&found.breaker)).or_default();
-        let ends_ms = now_ms + u64::from(found.left_ms) + u64::from(found.probe_ms);
-        votes.by.insert(Arc::clone(&me), ends_ms);
+        let votes = self.breakers.entry(Arc::clone(breaker)).or_default();
+        let until_ms = now_ms + u64::from(found.left_ms);
+        votes.by.insert(Arc::clone(&me), until_ms + u64::from(found.probe_ms));
         votes.by.retain(|_, ends_ms| now_ms < *ends_ms);
-        votes.finding.take_if(|kept| now_ms >= kept.until_ms + 10 * u64::from(kept.what.probe_ms));
+        votes.finding.take_if(|(kept, until_ms)| now_ms >= *until_ms + 10 * u64::from(kept.probe_ms));
         match &votes.finding {
-            Some(kept) if kept.what.holder == me && is_new => found.holder = votes.next_after(&me),
-            Some(kept) if kept.what.holder == me => return None,
-            Some(kept) if kept.is_in_force(now_ms) || votes.last == me => return None,
+            Some((kept, _)) if kept.holder == me && is_new => found.holder = votes.next_after(&me),
+            Some((kept, _)) if kept.holder == me => return None,
+            Some(kept) if is_in_force(kept, now_ms) || votes.last == me => return None,
             None if (votes.by.len() as u32) < needed => return None,
             _ => {}
         }
@@ -126,8 +150,8 @@ impl Store {
         self.epoch = now_ms.max(self.epoch + 1);
         found.epoch = self.epoch;
         votes.last = me;
-        votes.finding = Some(Lasting::new(found.left_ms, found.clone(), now_ms));
-        Some(Said::Open(found))
+        votes.finding = Some((found.clone(), until_ms));
+        Some(Word::Open(found))
     }
 }
 
@@ -141,6 +165,8 @@ impl Votes {
 
 #[cfg(test)]
 mod tests {
+    use nanobreaker::fleet::message::OrderedAction;
+
     use super::*;
 
     fn group(instance: &str) -> Group {
@@ -148,7 +174,7 @@ mod tests {
     }
 
     fn open(left_ms: u32) -> Report {
-        Report { breaker: "payments".into(), news: News::Open { left_ms, probe_ms: 2_000 } }
+        Report { breaker: "payments".into(), news: News::Open { left_ms, probe_ms: 2_000, is_new: true } }
     }
 
     fn well(epoch: u64) -> Report {
@@ -156,8 +182,8 @@ mod tests {
     }
 
     fn holder(said: Option<Said>) -> Option<Arc<str>> {
-        match said? {
-            Said::Open(finding) => Some(finding.holder),
+        match said?.word {
+            Word::Open(finding) => Some(finding.holder),
             _ => None,
         }
     }
@@ -206,8 +232,8 @@ mod tests {
     #[test]
     fn a_repeated_vote_of_the_holder_is_no_failed_probe() {
         let mut store = agreed();
-        let still =
-            Report { breaker: "payments".into(), news: News::Still { left_ms: 5_000, probe_ms: 2_000 } };
+        let news = News::Open { left_ms: 5_000, probe_ms: 2_000, is_new: false };
+        let still = Report { breaker: "payments".into(), news };
         assert_eq!(store.report(5_000, &group("b"), &still), None);
     }
 
@@ -215,7 +241,7 @@ mod tests {
     fn only_the_holder_ends_a_finding_in_force() {
         let mut store = agreed();
         assert_eq!(store.report(10_500, &group("a"), &well(10)), None);
-        let over = Said::Look { breaker: "payments".into(), epoch: 10 };
+        let over = Said { breaker: "payments".into(), word: Word::Look { epoch: 10 } };
         assert_eq!(store.report(10_500, &group("b"), &well(10)), Some(over));
         assert_eq!(store.finding(10_500, &"payments".into()), None);
     }
@@ -223,7 +249,7 @@ mod tests {
     #[test]
     fn a_store_that_lost_its_newest_findings_numbers_the_next_above_them() {
         let found = |store: &mut Store, at| match store.report(at, &group("c"), &open(10_000)) {
-            Some(Said::Open(finding)) => finding.epoch,
+            Some(Said { word: Word::Open(finding), .. }) => finding.epoch,
             said => panic!("{said:?}"),
         };
         let lost = found(&mut agreed(), 12_010);
@@ -263,12 +289,8 @@ mod tests {
     #[test]
     fn an_order_ends_and_can_be_withdrawn() {
         let mut store = Store::default();
-        let order = Order {
-            action: super::super::message::OrderedAction::Isolate,
-            left_ms: 1_000,
-            reason: "maintenance".into(),
-            id: 1,
-        };
+        let order =
+            Order { action: OrderedAction::Isolate, left_ms: 1_000, reason: "maintenance".into(), id: 1 };
         let given = Report { breaker: "payments".into(), news: News::Order(Some(order)) };
         store.report(0, &group("a"), &given);
         assert_eq!(store.all(999).len(), 1);

@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nanobreaker_core::Clock;
+use nanobreaker::fleet::message::{Group, Heard, Reply, Report, Said};
+use nanobreaker::fleet::{Exchange, ExchangeError};
+use nanobreaker::{Clock, TokioClock};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc};
 
-use super::exchange::{Exchange, ExchangeError};
-use super::message::{Group, Heard, Reply, Report, Said};
-use super::store::Store;
-use crate::clock::TokioClock;
+use crate::store::Store;
 
 /// More messages than anyone may be behind; who is further behind asks for all that is in force.
 const BEHIND: usize = 1_024;
@@ -18,8 +17,8 @@ const BEHIND: usize = 1_024;
 /// An exchange whose store is memory of this process; its clones share that.
 ///
 /// ```
-/// use nanobreaker::SharedBreaker;
-/// use nanobreaker::fleet::{Fleet, InMemory};
+/// use nanobreaker_fleet::nanobreaker::SharedBreaker;
+/// use nanobreaker_fleet::{Fleet, InMemory};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -71,18 +70,16 @@ impl Default for InMemory {
 }
 
 impl Exchange for InMemory {
-    async fn report(&self, group: &Arc<Group>, reports: &[Report]) -> Result<Reply, ExchangeError> {
+    async fn ask(&self, group: &Arc<Group>, reports: &[Report]) -> Result<Reply, ExchangeError> {
         let said = self.at(group, |Meeting { store, said }, now_ms| {
             // Nobody may be listening.
             let told = reports.iter().filter_map(|report| store.report(now_ms, group, report));
             told.for_each(|told| drop(said.send(told)));
+            if reports.is_empty() {
+                return store.all(now_ms);
+            }
             reports.iter().filter_map(|report| store.finding(now_ms, &report.breaker)).collect()
         });
-        Ok(Reply { run: self.0.run, said })
-    }
-
-    async fn sync(&self, group: &Arc<Group>) -> Result<Reply, ExchangeError> {
-        let said = self.at(group, |meeting, now_ms| meeting.store.all(now_ms));
         Ok(Reply { run: self.0.run, said })
     }
 
@@ -92,7 +89,7 @@ impl Exchange for InMemory {
         let mut heard = Heard::Linked;
         while ear.send(heard).await.is_ok() {
             heard = match said.recv().await {
-                Ok(what) => Heard::Said { run, what },
+                Ok(said) => Heard::Said(Reply { run, said: vec![said] }),
                 Err(RecvError::Lagged(_)) => Heard::Linked,
                 Err(RecvError::Closed) => return,
             };
