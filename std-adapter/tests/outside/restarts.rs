@@ -63,7 +63,7 @@ fn killed_at_any_moment_a_process_leaves_a_whole_file_that_is_a_second_old_at_mo
     let path = folder.path().join("breakers.state");
     let mut known = 0;
     for round in 0..rounds() {
-        let mut child = play("isolates_one_breaker_after_another", path.to_str().unwrap());
+        let mut child = play("restarts::isolates_one_breaker_after_another", path.to_str().unwrap());
         let lines = lines_of(&mut child);
         // Moments that spread evenly over three seconds.
         thread::sleep(Duration::from_millis(300 + (round * 1_854) % 3_000));
@@ -103,7 +103,7 @@ fn opens_and_asks_again_when_told() {
 #[cfg(unix)]
 #[test]
 fn time_that_a_process_was_frozen_counts() {
-    let mut child = play("opens_and_asks_again_when_told", "");
+    let mut child = play("restarts::opens_and_asks_again_when_told", "");
     let mut input = child.stdin.take().unwrap();
     let lines = lines_of(&mut child);
     let says = |what: &str| {
