@@ -4,14 +4,17 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::{env, fs, thread};
 
-use nanobreaker::{Clock, CusumSettings, ManualClock, Phase, Rate, SharedBreaker, SharedBreakerBuilder};
-use std::sync::Arc;
-use std::time::Duration;
+use nanobreaker_core::window::AnyWindow;
+use nanobreaker_core::{
+    Breaker, Clock, Config, CusumSettings, ManualClock, Phase, Rate, WindowSettings, window::calls_words,
+};
 
 /// Shares of failing calls that a table shows, per million.
-const SHARES: [u32; 5] = [1_000_000, 500_000, 200_000, 50_000, 10_000];
+const TABLED: [u32; 5] = [1_000_000, 500_000, 200_000, 50_000, 10_000];
+/// Those that the picture shows.
+const DRAWN: [u32; 9] = [10_000, 20_000, 50_000, 100_000, 200_000, 350_000, 500_000, 700_000, 1_000_000];
 /// After so many calls, and so long, every window is full.
 const FULL_CALLS: u64 = 100;
 const FULL_US: u64 = 10_000_000;
@@ -19,44 +22,75 @@ const FULL_US: u64 = 10_000_000;
 const LONGEST: u64 = 20_000;
 /// How often each figure is measured.
 const ROUNDS: u64 = 40;
+/// What a hundred calls and ten buckets of time take.
+const WORDS: usize = if calls_words(100) > 21 { calls_words(100) } else { 21 };
 
 /// A window under test, at a traffic of so many microseconds between two calls.
+#[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
     traffic: &'static str,
     every_us: u64,
-    build: Build,
+    window: WindowSettings,
 }
 
-type Build = fn() -> SharedBreakerBuilder;
+impl Row {
+    /// The picture shows it.
+    fn is_drawn(&self) -> bool {
+        self.every_us == 1_000
+    }
 
-fn ten_seconds() -> Duration {
-    Duration::from_secs(10)
+    fn shares(&self) -> &'static [u32] {
+        // All of the table's are among those of the picture.
+        if self.is_drawn() { &DRAWN } else { &TABLED }
+    }
+
+    fn measured(self) -> Curve {
+        let calls = |share_ppm: &u32| (*share_ppm, calls_until_open(&self, *share_ppm));
+        Curve { row: self, calls: self.shares().iter().map(calls).collect() }
+    }
+}
+
+/// In how many calls a row's window opens, by the share of calls that fail.
+struct Curve {
+    row: Row,
+    calls: Vec<(u32, Option<f64>)>,
+}
+
+impl Curve {
+    fn at(&self, share_ppm: u32) -> Option<f64> {
+        let measured = self.calls.iter().find(|(share, _)| *share == share_ppm);
+        measured.expect("each share was measured").1
+    }
 }
 
 fn rows() -> Vec<Row> {
-    let windows: [(&'static str, Build); 5] = [
-        ("`consecutive`, 5", || SharedBreaker::builder().consecutive(5)),
-        ("`failures`, 5 in 10 s", || SharedBreaker::builder().failures(5, ten_seconds())),
-        ("`calls`, 50 % of 100, from 20", || {
-            SharedBreaker::builder().failure_rate_of_calls(100, Rate::percent(50).min_calls(20))
-        }),
-        ("`time`, 50 % of 10 s, from 20", || {
-            SharedBreaker::builder().failure_rate_of_time(ten_seconds(), 10, Rate::percent(50).min_calls(20))
-        }),
-        ("`cusum`, 2 % / 50 %", || {
-            SharedBreaker::builder().cusum(CusumSettings {
-                normal_ppm: 20_000,
-                broken_ppm: 500_000,
-                calls_per_false_trip: 500_000_000,
-                sustained_for_ms: 20,
-            })
-        }),
+    let half = Rate::percent(50).min_calls(20);
+    let cusum = CusumSettings {
+        normal_ppm: 20_000,
+        broken_ppm: 500_000,
+        calls_per_false_trip: 500_000_000,
+        sustained_for_ms: 20,
+    };
+    let windows = [
+        ("`consecutive`, 5", WindowSettings::Consecutive { threshold: 5 }),
+        ("`failures`, 5 in 10 s", WindowSettings::Failures { threshold: 5, within_ms: 10_000 }),
+        ("`calls`, 50 % of 100, from 20", WindowSettings::Calls { size: 100, rate: half }),
+        ("`time`, 50 % of 10 s, from 20", WindowSettings::Time { span_ms: 10_000, buckets: 10, rate: half }),
+        ("`cusum`, 2 % / 50 %", WindowSettings::Cusum(cusum)),
     ];
     let traffics = [("10/s", 100_000), ("1,000/s", 1_000)];
     let with_traffic =
-        |(name, build)| traffics.map(|(traffic, every_us)| Row { name, traffic, every_us, build });
+        |(name, window)| traffics.map(|(traffic, every_us)| Row { name, traffic, every_us, window });
     windows.into_iter().flat_map(with_traffic).collect()
+}
+
+/// All of them, each on a thread of its own.
+fn curves() -> Vec<Curve> {
+    thread::scope(|scope| {
+        let measured: Vec<_> = rows().into_iter().map(|row| scope.spawn(move || row.measured())).collect();
+        measured.into_iter().map(|curve| curve.join().expect("it was measured")).collect()
+    })
 }
 
 /// SplitMix64, of Steele, Lea and Flood (2014).
@@ -81,11 +115,12 @@ impl Random {
 ///
 /// Before that the dependency was well for so long that every window is full.
 fn calls_until_open(row: &Row, share_ppm: u32) -> Option<f64> {
-    let mut opened = 0;
+    let mut stayed_closed = 0;
     let mut calls = 0;
     for round in 0..ROUNDS {
-        let clock = Arc::new(ManualClock::new(0));
-        let breaker = (row.build)().clock(Arc::clone(&clock)).build().unwrap();
+        let clock = ManualClock::new(0);
+        let window = AnyWindow::<WORDS>::new(row.window).unwrap();
+        let breaker = Breaker::new(window, Config::DEFAULT, &clock);
         let mut random = Random(round);
         let mut time_us = 0;
         let mut call = |fails: bool| {
@@ -96,7 +131,7 @@ fn calls_until_open(row: &Row, share_ppm: u32) -> Option<f64> {
                 permit.failure()
             } else {
                 permit.success()
-            }
+            };
             breaker.phase() == Phase::Open
         };
         for _ in 0..FULL_CALLS.max(FULL_US / row.every_us) {
@@ -104,10 +139,13 @@ fn calls_until_open(row: &Row, share_ppm: u32) -> Option<f64> {
         }
         let until = (1..=LONGEST).find(|_| call(random.fails(share_ppm)));
         calls += until.unwrap_or(LONGEST);
-        opened += u64::from(until.is_some());
+        stayed_closed += u64::from(until.is_none());
+        if stayed_closed * 2 >= ROUNDS {
+            return None;
+        }
     }
     // Calls without an opening count as well: the mean of a geometric waiting time.
-    (opened * 2 > ROUNDS).then(|| calls as f64 / opened as f64)
+    Some(calls as f64 / (ROUNDS - stayed_closed) as f64)
 }
 
 /// With three figures at most, and a comma between thousands.
@@ -121,20 +159,20 @@ fn shown(calls: Option<f64>) -> String {
     }
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(curves: &[Curve]) -> String {
     let mut table = String::from(
         "| window | traffic | 100 % fail | 50 % | 20 % | 5 % | 1 %: false alarms |\n\
          | --- | --- | ---: | ---: | ---: | ---: | ---: |\n",
     );
-    for row in rows {
-        let cells: Vec<String> = SHARES.iter().map(|share| shown(calls_until_open(row, *share))).collect();
-        let _ = writeln!(table, "| {} | {} | {} |", row.name, row.traffic, cells.join(" | "));
+    for curve in curves {
+        let cells: Vec<String> = TABLED.iter().map(|share| shown(curve.at(*share))).collect();
+        let _ = writeln!(table, "| {} | {} | {} |", curve.row.name, curve.row.traffic, cells.join(" | "));
     }
     table
 }
 
 /// Calls until each window opens, over the share of failures, both on logarithmic axes.
-fn picture(rows: &[Row]) -> String {
+fn picture(curves: &[Curve]) -> String {
     const COLORS: [&str; 5] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000"];
     let x = |share_ppm: f64| 70.0 + (share_ppm.log10() - 4.0) / 2.0 * 500.0;
     let y = |calls: f64| 330.0 - calls.log10() / 4.0 * 300.0;
@@ -155,12 +193,11 @@ fn picture(rows: &[Row]) -> String {
     }
     svg.push_str("<text x=\"320\" y=\"372\" text-anchor=\"middle\">share of calls that fail</text>\n");
     svg.push_str("<text x=\"70\" y=\"20\">calls until it opens, at 1,000 calls a second</text>\n");
-    let busy = rows.iter().filter(|row| row.every_us == 1_000);
-    for (number, (row, color)) in busy.zip(COLORS).enumerate() {
-        let shares = [10_000, 20_000, 50_000, 100_000, 200_000, 350_000, 500_000, 700_000, 1_000_000];
-        let points: Vec<String> = shares
+    let drawn = curves.iter().filter(|curve| curve.row.is_drawn());
+    for (number, (curve, color)) in drawn.zip(COLORS).enumerate() {
+        let points: Vec<String> = DRAWN
             .into_iter()
-            .filter_map(|share| calls_until_open(row, share).map(|calls| (share, calls)))
+            .filter_map(|share| curve.at(share).map(|calls| (share, calls)))
             .filter(|(_, calls)| *calls <= 1e4)
             .map(|(share, calls)| format!("{:.1},{:.1}", x(f64::from(share)), y(calls)))
             .collect();
@@ -174,7 +211,7 @@ fn picture(rows: &[Row]) -> String {
             svg,
             "<line x1=\"590\" y1=\"{y}\" x2=\"615\" y2=\"{y}\" stroke=\"{color}\" stroke-width=\"2.5\"/>"
         );
-        let _ = writeln!(svg, "<text x=\"622\" y=\"{}\">{}</text>", y + 4, row.name.replace('`', ""));
+        let _ = writeln!(svg, "<text x=\"622\" y=\"{}\">{}</text>", y + 4, curve.row.name.replace('`', ""));
     }
     svg.push_str("</svg>\n");
     svg
@@ -196,11 +233,11 @@ fn compare(name: &str, fresh: &str) {
 
 #[test]
 fn the_table_and_the_picture_are_what_the_windows_do() {
-    let rows = rows();
+    let curves = curves();
     let page = fs::read_to_string(source("window.md")).unwrap();
     let (before, rest) = page.split_once("<!-- curves -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- end of curves -->").unwrap();
-    let table = table(&rows);
+    let table = table(&curves);
     compare("window.md", &format!("{before}<!-- curves -->\n\n{table}\n<!-- end of curves -->{after}"));
-    compare("curves.svg", &picture(&rows));
+    compare("curves.svg", &picture(&curves));
 }

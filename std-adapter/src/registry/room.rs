@@ -111,9 +111,14 @@ impl<K: Hash + Eq + Clone> Inner<K> {
         }
         upkeep.next_to_go.clear();
         if self.is_full() {
-            // Worth least first; among these, not asked for the longest first.
-            removable.sort_unstable_by_key(|(worth, age, _)| (*worth, *age));
-            removable.truncate(self.eighth());
+            // Worth least first; among these, not asked for the longest first. The rest need no order.
+            let order = |(worth, age, _): &(_, _, _)| (*worth, *age);
+            let listed = self.eighth().min(removable.len());
+            if listed < removable.len() {
+                removable.select_nth_unstable_by_key(listed, order);
+            }
+            removable.truncate(listed);
+            removable.sort_unstable_by_key(order);
             let listed = removable.into_iter().rev().map(|(worth, _, found)| (worth, Arc::clone(found)));
             upkeep.next_to_go.extend(listed);
         }

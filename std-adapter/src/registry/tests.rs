@@ -329,7 +329,7 @@ fn a_million_keys_leave_memory_flat() {
     let token = Arc::clone(&alive);
     let registry: Registry<u32> = Registry::builder(move |_| {
         let token = Arc::clone(&token);
-        SharedBreaker::builder().on_transition(move |_| drop(Arc::clone(&token)))
+        SharedBreaker::builder().consecutive(5).on_transition(move |_| drop(Arc::clone(&token)))
     })
     .max_breakers(1_000)
     .build();
@@ -360,7 +360,7 @@ fn whoever_waits_with_a_reference_or_a_look_at_all_keeps_no_memory_back() {
     let token = Arc::clone(&alive);
     let registry: Registry<u32> = Registry::builder(move |_| {
         let token = Arc::clone(&token);
-        SharedBreaker::builder().on_transition(move |_| drop(Arc::clone(&token)))
+        SharedBreaker::builder().consecutive(5).on_transition(move |_| drop(Arc::clone(&token)))
     })
     .max_breakers(100)
     .build();
@@ -406,7 +406,7 @@ fn hosts_that_come_and_go_leave_no_more_breakers_than_are_in_use() {
     let clock: &'static ManualClock = Box::leak(Box::new(ManualClock::new(0)));
     let registry: Registry<u32> = Registry::builder(move |_| {
         let token = Arc::clone(&token);
-        SharedBreaker::builder().on_transition(move |_| drop(Arc::clone(&token)))
+        SharedBreaker::builder().consecutive(5).on_transition(move |_| drop(Arc::clone(&token)))
     })
     .idle_after(Duration::from_secs(10))
     .clock(clock)

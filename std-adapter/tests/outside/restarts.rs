@@ -69,7 +69,7 @@ fn killed_at_any_moment_a_process_leaves_a_whole_file_that_is_a_second_old_at_mo
         if round % ROUNDS_OF_A_FILE == 0 {
             known = 0;
         }
-        let mut child = play("isolates_one_breaker_after_another", path.to_str().unwrap());
+        let mut child = play("restarts::isolates_one_breaker_after_another", path.to_str().unwrap());
         let lines = lines_of(&mut child);
         // Moments that spread evenly over three seconds.
         thread::sleep(Duration::from_millis(300 + (round * 1_854) % 3_000));
@@ -110,7 +110,7 @@ fn opens_and_asks_again_when_told() {
 #[cfg(unix)]
 #[test]
 fn time_that_a_process_was_frozen_counts() {
-    let mut child = play("opens_and_asks_again_when_told", "");
+    let mut child = play("restarts::opens_and_asks_again_when_told", "");
     let mut input = child.stdin.take().unwrap();
     let lines = lines_of(&mut child);
     let says = |what: &str| {

@@ -1,7 +1,5 @@
 //! What Prometheus reads of a process with 10,000 breakers.
 
-#![cfg(feature = "metrics")]
-
 use metrics_exporter_prometheus::PrometheusBuilder;
 use nanobreaker::SharedBreaker;
 use nanobreaker::observe::Monitor;
