@@ -25,7 +25,7 @@ const LONGEST_MS: u32 = 1 << 26;
 /// A breaker for the smallest chips: `THRESHOLD` failures with no success between them open it for
 /// `OPEN_FOR_MS` milliseconds, then one probe decides.
 ///
-/// It takes 4 bytes of RAM beside the clock and a tenth of the flash of a
+/// It takes 4 bytes of RAM beside the clock and a sixth of the flash of a
 /// [`Breaker`](nanobreaker_core::Breaker). It keeps the same promises: no failure is lost or counted twice,
 /// at most one probe is under way, an outcome of an earlier round changes nothing, and whatever is lost or
 /// stalls, a probe is admitted again. It has no backoff, no observer, no operator's switches, no other
