@@ -5,7 +5,7 @@ mod network;
 mod world;
 
 use std::sync::Arc;
-use std::thread::spawn;
+use std::thread::scope;
 
 use nanobreaker_fleet::InMemory;
 use nanobreaker_fleet::nanobreaker::Phase;
@@ -80,27 +80,33 @@ struct Figures {
     most_lost: u32,
 }
 
-/// These outages, one a seed: each for itself, and as a fleet.
-fn both(outages: &[Outage]) -> [Figures; 2] {
-    let parts = [None, Some(GOOD)].map(|weather| {
-        let outages = outages.to_vec();
-        spawn(move || {
-            let mut figures = Figures::default();
-            for (seed, outage) in outages.into_iter().enumerate() {
-                let world = simulate(seed as u64, play(outage, weather));
-                let all_stopped = world.instances.iter().all(Instance::has_stopped);
-                assert!(weather.is_none() || all_stopped, "seed {seed}: somebody never stopped");
-                figures.reached += world.calls.reached;
-                figures.most_probes = figures.most_probes.max(world.calls.probes);
-                figures.lost += world.calls.lost;
-                figures.most_lost = figures.most_lost.max(world.calls.lost);
-            }
-            figures
-        })
-    });
-    let figures = parts.map(|part| part.join().unwrap());
-    println!("each for itself {:?}, as a fleet {:?}", figures[0], figures[1]);
+/// These outages, one a seed; without weather each instance is by itself.
+fn play_all(outages: &[Outage], weather: Option<Weather>) -> Figures {
+    let mut figures = Figures::default();
+    for (seed, outage) in outages.iter().enumerate() {
+        let world = simulate(seed as u64, play(*outage, weather));
+        let all_stopped = world.instances.iter().all(Instance::has_stopped);
+        assert!(weather.is_none() || all_stopped, "seed {seed}: somebody never stopped");
+        figures.reached += world.calls.reached;
+        figures.most_probes = figures.most_probes.max(world.calls.probes);
+        figures.lost += world.calls.lost;
+        figures.most_lost = figures.most_lost.max(world.calls.lost);
+    }
     figures
+}
+
+/// Each for itself, and as a fleet whose store has each of these fates.
+fn both<const FATES: usize>(outages: &[Outage], fates: [Fate; FATES]) -> (Figures, [Figures; FATES]) {
+    let (alone, fleets) = scope(|threads| {
+        let alone = threads.spawn(|| play_all(outages, None));
+        let fleets = fates.map(|store| {
+            let outages: Vec<_> = outages.iter().map(|outage| Outage { store, ..*outage }).collect();
+            threads.spawn(move || play_all(&outages, Some(GOOD)))
+        });
+        (alone.join().unwrap(), fleets.map(|fleet| fleet.join().unwrap()))
+    });
+    println!("each for itself {alone:?}, as a fleet {fleets:?}");
+    (alone, fleets)
 }
 
 /// Outages that end at any moment of the longest open time: how far the last one outlasts an outage is most of
@@ -117,7 +123,7 @@ const LONG: Outage = Outage { is_quick: false, ms: 60_000, store: Fate::Lives };
 #[test]
 fn a_fleet_sends_eight_times_fewer_calls_into_an_outage_and_loses_at_most_a_tenth_more() {
     for outage in [SHORT, LONG] {
-        let [alone, fleet] = both(&[outage; 48]);
+        let (alone, [fleet]) = both(&[outage; 48], [Fate::Lives]);
         assert!(alone.reached >= 8 * fleet.reached);
         assert!(10 * fleet.lost <= 11 * alone.lost);
         // One in each open time, which is 8 of 10 parts at least.
@@ -128,15 +134,15 @@ fn a_fleet_sends_eight_times_fewer_calls_into_an_outage_and_loses_at_most_a_tent
 #[test]
 fn over_all_moments_at_which_an_outage_can_end_a_fleet_loses_less() {
     for outage in [SHORT, LONG] {
-        let [alone, fleet] = both(&ending_at_any_moment(outage, 24));
+        let (alone, [fleet]) = both(&ending_at_any_moment(outage, 24), [Fate::Lives]);
         assert!(10 * fleet.lost <= 9 * alone.lost);
     }
 }
 
 #[test]
 fn with_its_store_gone_a_fleet_loses_less_than_each_for_itself() {
-    for store in [Fate::Hangs, Fate::Dies] {
-        let [alone, fleet] = both(&ending_at_any_moment(Outage { store, ..LONG }, 48));
+    let (alone, fleets) = both(&ending_at_any_moment(LONG, 48), [Fate::Hangs, Fate::Dies]);
+    for fleet in fleets {
         assert!(3 * fleet.reached <= alone.reached);
         assert!(10 * fleet.lost <= 9 * alone.lost);
         // Of what is lost on average by each for itself.
