@@ -1,6 +1,11 @@
 use super::*;
 use sample::{Traffic, log};
 
+/// Two outages in a fifth of the calls: for tests of what is printed, whatever it comes to.
+fn sparse() -> Traffic {
+    Traffic { calls_per_second: 1, ..Traffic::two_outages() }
+}
+
 #[test]
 fn each_configuration_that_is_printed_comes_to_what_was_promised() {
     let folder = Folder::new();
@@ -38,7 +43,7 @@ fn from_one_to_the_next_more_is_saved_and_more_is_lost() {
 #[test]
 fn what_is_printed_can_be_pasted() {
     let folder = Folder::new();
-    folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
+    folder.write("calls.jsonl", log("json", &sparse()));
     folder
         .write("base.toml", "max_probes = 2\nprobe_successes = 2\njitter_permille = 100\nmax_open = '1m'\n");
     let text = folder.printed(&["tune", "--best", "1", "-c", "base.toml", "calls.jsonl"]);
@@ -141,7 +146,7 @@ fn breakers_that_a_catalogue_can_not_name_apart_do_not_spoil_it() {
 #[test]
 fn the_closest_settings_of_other_libraries_are_printed() {
     let folder = Folder::new();
-    folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
+    folder.write("calls.jsonl", log("json", &sparse()));
     for (library, words) in [
         ("resilience4j", "waitDurationInOpenState"),
         ("polly", "CircuitBreakerStrategyOptions"),
