@@ -4,6 +4,8 @@
 //! The bound: a lease, an open time and one more where the clock was set back, each as long as `Config`
 //! says, and each noticed by the first who asks after it.
 
+use std::thread;
+
 use nanobreaker_core::window::{Adjustable, AnyWindow, Window};
 use nanobreaker_core::{
     Breaker, Clock, Config, ConfigBuilder, ManualClock, Outcome, Permit, Phase, Rate, Settings,
@@ -190,16 +192,23 @@ fn bound(config: &Config, period: u64) -> Option<u64> {
 
 #[test]
 fn nothing_wedges_whatever_the_period_of_those_who_ask() {
-    for (start, opening) in openings().into_iter().enumerate() {
-        for (way, go) in WAYS {
-            for period in periods() {
-                // Not near zero, and not at the same place of any field.
-                let clock = ManualClock::new(3_000_000_011 + 77_777_777 * start as u64);
-                let window = Adjustable::new(&settings(opening)).expect("valid settings");
-                let breaker = Breaker::new(window, (), &clock);
-                go(&breaker);
-                is_asked(&breaker, period, way);
-            }
+    thread::scope(|scope| {
+        for (number, opening) in openings().into_iter().enumerate() {
+            // Not near zero, and not at the same place of any field.
+            let start = 3_000_000_011 + 77_777_777 * number as u64;
+            scope.spawn(move || never_wedges(opening, start));
+        }
+    });
+}
+
+fn never_wedges(opening: ConfigBuilder, start: u64) {
+    for (way, go) in WAYS {
+        for period in periods() {
+            let clock = ManualClock::new(start);
+            let window = Adjustable::new(&settings(opening)).expect("valid settings");
+            let breaker = Breaker::new(window, (), &clock);
+            go(&breaker);
+            is_asked(&breaker, period, way);
         }
     }
 }
