@@ -35,6 +35,7 @@ SUITES = {
     "embedded-models": ["-p", "loom-tests-embedded", *MODELS],
     "embedded-models-rmw": ["-p", "loom-tests-embedded-rmw", *MODELS],
     "properties": ["-p", "real-threads-narrow", "--test", "properties-narrow"],
+    "periods": ["-p", "periods", *MODELS],
 }
 # Where each file's orderings are most likely found out.
 ORDERINGS_TRIED_FIRST = {
