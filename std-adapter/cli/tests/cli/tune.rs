@@ -165,7 +165,7 @@ fn the_closest_settings_of_other_libraries_are_printed() {
 #[test]
 fn what_can_be_read_only_once_is_kept_to_be_read_twice_and_called_by_its_name() {
     let folder = Folder::new();
-    let path = folder.write("calls.jsonl", log("json", &sparse()));
+    let path = folder.write("calls.jsonl", log("json", &Traffic::two_outages()));
     for json in [true, false] {
         let output = Command::new(env!("CARGO_BIN_EXE_nanobreaker"))
             .args(["tune", "-"])
