@@ -27,10 +27,11 @@ pub use saving::RestoreError;
 use core::borrow::Borrow;
 use core::fmt;
 
+use crate::permit::Kind;
 use crate::state::State;
 use crate::sync::{Ordering, Word, const_unless_loom};
 use crate::window::{Call, Window, sweep, sweep_is_due};
-use crate::{Cause, Clock, Config, Evidence, Observer, Phase, Snapshot, Transition};
+use crate::{Cause, Clock, Config, Evidence, Observer, Permit, Phase, Snapshot, Token, Transition};
 
 /// Guards one dependency.
 ///
@@ -252,6 +253,10 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[cold]
     fn tell(&self, from: State, to: State, cause: Cause, config: &Config) {
+        // Of the probe that is admitted at the end of an open time: should the clock or the observer panic, its
+        // drop gives the place back. Not before the step, since the place may be another's until then.
+        let permit = (cause == Cause::OpenTimeOver)
+            .then(|| Permit { breaker: self, token: Token::new(to, Kind::Probe) });
         let at_ms = self.clock.now_ms();
         let open_for_ms = if to.phase() == Phase::Open { self.left_ms(to, config) } else { 0 };
         self.observer.transition(&Transition {
@@ -263,6 +268,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             open_for_ms,
             streak: to.streak(),
         });
+        let _ = permit.map(Permit::into_token);
     }
 
     /// The loop around [`step`](Self::step): load; `attempt` a step; look again where it was refused. Returns
