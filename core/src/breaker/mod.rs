@@ -257,8 +257,9 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         // drop gives the place back. Not before the step, since the place may be another's until then.
         let permit = (cause == Cause::OpenTimeOver)
             .then(|| Permit { breaker: self, token: Token::new(to, Kind::Probe) });
-        let at_ms = self.clock.now_ms();
         let open_for_ms = if to.phase() == Phase::Open { self.left_ms(to, config) } else { 0 };
+        // Read after what is left: so the sum of both is never before a probe may go.
+        let at_ms = self.clock.now_ms();
         self.observer.transition(&Transition {
             generation: to.generation(),
             from: from.phase(),

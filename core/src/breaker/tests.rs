@@ -781,6 +781,35 @@ mod interrupted {
         }
         assert_eq!(panicked, 3, "before the step twice, and while it is told");
     }
+
+    /// A clock that goes on with each reading.
+    struct Hurrying(Cell<u64>);
+
+    impl Clock for Hurrying {
+        fn now_ms(&self) -> u64 {
+            self.0.replace(self.0.get() + 7)
+        }
+    }
+
+    #[derive(Default)]
+    struct Heard(Cell<Option<Transition>>);
+
+    impl Observer for Heard {
+        fn transition(&self, transition: &Transition) {
+            self.0.set(Some(*transition));
+        }
+    }
+
+    #[test]
+    fn a_probe_may_go_when_an_observer_was_told_that_it_may() {
+        let window = Consecutive::new(1).unwrap();
+        let clock = Hurrying(Cell::new(0));
+        let breaker = Breaker::with_observer(window, config().build().unwrap(), clock, Heard::default());
+        fail(&breaker);
+        let told = breaker.observer().0.get().unwrap();
+        breaker.clock().0.set(told.at_ms + u64::from(told.open_for_ms));
+        assert!(breaker.allow().unwrap().is_probe());
+    }
 }
 
 /// But in the build whose words count the attempts to exchange them.
