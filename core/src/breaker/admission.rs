@@ -88,16 +88,12 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
         }
         let next = state.probe_admitted();
         let cause = is_open.then_some(Cause::OpenTimeOver);
-        // Made before the step: should the observer panic, its drop gives the place back. Where the step
-        // is refused there is nothing to give back.
-        let permit = Permit { breaker: self, token: Token::new(next, Kind::Probe) };
         let stepped = if config.max_probes() == 1 || next.in_flight() == 1 {
             self.begin(state, next, cause, config)
         } else {
             self.step(state, next, cause, None, config)
         };
-        let kind = permit.into_token().kind();
-        stepped.map(|_| Ok(kind))
+        stepped.map(|_| Ok(Kind::Probe))
     }
 
     fn admit_in_ramp(&self, state: State, config: &Config) -> Look {

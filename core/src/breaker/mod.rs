@@ -27,10 +27,11 @@ pub use saving::RestoreError;
 use core::borrow::Borrow;
 use core::fmt;
 
+use crate::permit::Kind;
 use crate::state::State;
 use crate::sync::{Ordering, Word, const_unless_loom};
 use crate::window::{Call, Window, sweep, sweep_is_due};
-use crate::{Cause, Clock, Config, Evidence, Observer, Phase, Snapshot, Transition};
+use crate::{Cause, Clock, Config, Evidence, Observer, Permit, Phase, Snapshot, Token, Transition};
 
 /// Guards one dependency.
 ///
@@ -252,8 +253,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
 
     #[cold]
     fn tell(&self, from: State, to: State, cause: Cause, config: &Config) {
-        let at_ms = self.clock.now_ms();
+        // Of the probe that is admitted at the end of an open time: should the clock or the observer panic, its
+        // drop gives the place back. Not before the step, since the place may be another's until then.
+        let permit = (cause == Cause::OpenTimeOver)
+            .then(|| Permit { breaker: self, token: Token::new(to, Kind::Probe) });
         let open_for_ms = if to.phase() == Phase::Open { self.left_ms(to, config) } else { 0 };
+        // Read after what is left: so the sum of both is never before a probe may go.
+        let at_ms = self.clock.now_ms();
         self.observer.transition(&Transition {
             generation: to.generation(),
             from: from.phase(),
@@ -263,6 +269,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             open_for_ms,
             streak: to.streak(),
         });
+        let _ = permit.map(Permit::into_token);
     }
 
     /// The loop around [`step`](Self::step): load; `attempt` a step; look again where it was refused. Returns

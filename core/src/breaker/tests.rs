@@ -727,6 +727,91 @@ mod healthy {
     }
 }
 
+mod interrupted {
+    use core::cell::{Cell, OnceCell};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::{Token, Transition};
+
+    struct Listening;
+
+    impl Observer for Listening {
+        fn transition(&self, _: &Transition) {}
+    }
+
+    type Probed = Breaker<Consecutive, &'static Interrupted, Listening>;
+
+    /// A clock that panics at one reading, right after another thread has asked for a probe.
+    #[derive(Default)]
+    struct Interrupted {
+        readings: Cell<u32>,
+        breaker: OnceCell<Probed>,
+        other: Cell<Option<Token>>,
+    }
+
+    impl Clock for Interrupted {
+        fn now_ms(&self) -> u64 {
+            let readings = self.readings.replace(self.readings.get().saturating_sub(1));
+            if readings == 1 {
+                self.other.set(self.breaker.get().and_then(|breaker| breaker.allow_token().ok()));
+                panic!("the clock broke");
+            }
+            0
+        }
+    }
+
+    #[test]
+    fn a_clock_that_panics_gives_back_no_place_but_that_of_its_own_probe() {
+        let mut panicked = 0;
+        for readings in 1..10 {
+            let clock: &Interrupted = Box::leak(Box::default());
+            let breaker = clock.breaker.get_or_init(|| {
+                let window = Consecutive::new(1).unwrap();
+                Breaker::with_observer(window, config().build().unwrap(), clock, Listening)
+            });
+            fail(breaker);
+            breaker.recover();
+            clock.readings.set(readings);
+            let asked = catch_unwind(AssertUnwindSafe(|| breaker.allow_token()));
+            clock.readings.set(0);
+            let (own, others) = (matches!(asked, Ok(Ok(_))), clock.other.get().is_some());
+            assert_eq!(breaker.snapshot().in_flight, u8::from(own) + u8::from(others), "{readings}");
+            panicked += u8::from(asked.is_err());
+        }
+        assert_eq!(panicked, 3, "before the step twice, and while it is told");
+    }
+
+    /// A clock that goes on with each reading.
+    struct Hurrying(Cell<u64>);
+
+    impl Clock for Hurrying {
+        fn now_ms(&self) -> u64 {
+            self.0.replace(self.0.get() + 7)
+        }
+    }
+
+    #[derive(Default)]
+    struct Heard(Cell<Option<Transition>>);
+
+    impl Observer for Heard {
+        fn transition(&self, transition: &Transition) {
+            self.0.set(Some(*transition));
+        }
+    }
+
+    #[test]
+    fn a_probe_may_go_when_an_observer_was_told_that_it_may() {
+        let window = Consecutive::new(1).unwrap();
+        let clock = Hurrying(Cell::new(0));
+        let breaker = Breaker::with_observer(window, config().build().unwrap(), clock, Heard::default());
+        fail(&breaker);
+        let told = breaker.observer().0.get().unwrap();
+        breaker.clock().0.set(told.at_ms + u64::from(told.open_for_ms));
+        assert!(breaker.allow().unwrap().is_probe());
+    }
+}
+
 /// But in the build whose words count the attempts to exchange them.
 #[cfg(not(nanobreaker_weak_fails))]
 #[test]
