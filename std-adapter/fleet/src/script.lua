@@ -9,10 +9,9 @@ local run, me = redis.call('HGET', KEYS[1], 'id'), ask.instance
 if ask.percent > 0 then redis.call('ZADD', KEYS[2], now, me) end
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - 15000)
 local live = redis.call('ZCARD', KEYS[2])
-local needed = math.max(ask.quorum, math.ceil(live * ask.percent / 100))
 -- What lay in a buffer while this server was stopped, or its network dead, is no longer true.
 if ask.at and now - ask.at > 2000 then ask.reports = {} end
-local published, reply = {}, {}
+local needed, published, reply = math.max(ask.quorum, math.ceil(live * ask.percent / 100)), {}, {}
 -- Whether a finding, or an order, lasts: a finding for the time of so many probes more.
 local function lasts(kept, probes) return now < kept.ends + probes * (kept.probe or 0) end
 -- Where nobody is to probe others wait for no probe.
@@ -33,8 +32,9 @@ for i, r in ipairs(ask.reports) do
   if not lasts(f, 10) then f = nil end
   local votes, left, is_mine = KEYS[4 + i], r.left or 0, f and f.holder == me
   if r.news == 'order' or r.news == 'withdraw' then
-    -- An order that is withdrawn is one without an action, and over.
-    keep(KEYS[4], r.breaker, { action = r.action, ends = now + left, reason = r.reason, id = r.id }, left)
+    -- An order that is withdrawn is one without an action, told for as long as it would have lasted.
+    local ends = r.left and now + left or cjson.decode(redis.call('HGET', KEYS[4], r.breaker) or '{"ends":0}').ends
+    keep(KEYS[4], r.breaker, { action = r.action, ends = ends, reason = r.reason, id = r.id }, left)
   elseif r.news == 'well' and f and (is_mine and f.epoch == r.epoch or not in_force(f)) then
     redis.call('DEL', votes)
     redis.call('HDEL', KEYS[3], r.breaker)

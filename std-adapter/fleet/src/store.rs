@@ -27,8 +27,9 @@ pub(crate) struct Store {
     epoch: u64,
     live: BTreeMap<Arc<str>, u64>,
     breakers: BTreeMap<Arc<str>, Votes>,
-    /// Orders, and when they end.
-    orders: BTreeMap<Arc<str>, (Order, u64)>,
+    /// Orders, and when they end. One that was withdrawn is told as none for as long as it would have lasted, since
+    /// somebody may not have heard that.
+    orders: BTreeMap<Arc<str>, (Option<Order>, u64)>,
 }
 
 #[derive(Debug, Default)]
@@ -87,8 +88,8 @@ impl Store {
         let findings = self.breakers.keys().filter_map(|breaker| self.finding(now_ms, breaker));
         let orders = self.orders.iter().filter(|(_, (_, until_ms))| now_ms < *until_ms);
         let orders = orders.map(|(breaker, (order, until_ms))| {
-            let order = Order { left_ms: left_ms(*until_ms, now_ms), ..order.clone() };
-            Said { breaker: Arc::clone(breaker), word: Word::Order(Some(order)) }
+            let order = order.clone().map(|order| Order { left_ms: left_ms(*until_ms, now_ms), ..order });
+            Said { breaker: Arc::clone(breaker), word: Word::Order(order) }
         });
         findings.chain(orders).collect()
     }
@@ -103,12 +104,10 @@ impl Store {
     }
 
     fn order(&mut self, now_ms: u64, breaker: &Arc<str>, order: Option<Order>) -> Word {
-        self.orders.retain(|of, (_, until_ms)| of != breaker && now_ms < *until_ms);
-        let kept = order.clone().map(|order| {
-            let until_ms = now_ms + u64::from(order.left_ms);
-            (Arc::clone(breaker), (order, until_ms))
-        });
-        self.orders.extend(kept);
+        self.orders.retain(|_, (_, until_ms)| now_ms < *until_ms);
+        let before_ms = self.orders.get(breaker).map_or(now_ms, |(_, until_ms)| *until_ms);
+        let until_ms = order.as_ref().map_or(before_ms, |order| now_ms + u64::from(order.left_ms));
+        self.orders.insert(Arc::clone(breaker), (order.clone(), until_ms));
         Word::Order(order)
     }
 
@@ -297,6 +296,8 @@ mod tests {
         assert_eq!(store.all(1_000).len(), 0);
         store.report(2_000, &group("a"), &given);
         store.report(2_001, &group("a"), &Report { breaker: "payments".into(), news: News::Order(None) });
-        assert_eq!(store.all(2_002).len(), 0);
+        let none = Said { breaker: "payments".into(), word: Word::Order(None) };
+        assert_eq!(store.all(2_999), [none], "whoever did not hear that it was withdrawn");
+        assert_eq!(store.all(3_000).len(), 0);
     }
 }

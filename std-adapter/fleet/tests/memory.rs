@@ -1,10 +1,12 @@
 //! Whole fleets in one process, under tokio's paused time, with the exchange in memory.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use nanobreaker_fleet::nanobreaker::fleet::Link;
-use nanobreaker_fleet::nanobreaker::{Cause, Phase, SharedBreaker, TokioClock};
-use nanobreaker_fleet::{Fleet, InMemory};
+use nanobreaker_fleet::nanobreaker::fleet::message::{Group, Heard, Reply, Report};
+use nanobreaker_fleet::nanobreaker::{Cause, Phase, SharedBreaker, TokioClock, Transition};
+use nanobreaker_fleet::{Exchange, ExchangeError, Fleet, InMemory};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
@@ -117,6 +119,73 @@ async fn an_order_that_is_withdrawn_or_replaced_leaves_nothing_behind() {
     assert_eq!(breaker.phase(), Phase::Isolated);
     fleet.withdraw("payments").unwrap();
     settle().await;
+    assert_eq!(breaker.phase(), Phase::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_order_holds_where_somebody_ended_an_older_one_of_the_same_kind() {
+    let (fleet, breaker) = member(&InMemory::new());
+    settle().await;
+    let hour = Duration::from_secs(3_600);
+    fleet.shadow("payments", hour, "trying out").unwrap();
+    settle().await;
+    breaker.shadow(false);
+    fleet.shadow("payments", hour, "once more").unwrap();
+    settle().await;
+    assert!(breaker.snapshot().in_shadow);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_breaker_that_trips_as_an_order_comes_is_released_when_that_ends() {
+    let store = InMemory::new();
+    let (giver, _) = member(&store);
+    for name in ["one", "other"] {
+        giver.isolate(name, Duration::from_secs(60), "maintenance").unwrap();
+    }
+    settle().await;
+    // It hears of both at once, and isolates one after the other.
+    let fleet = Fleet::builder("test").exchange(store).start().unwrap();
+    let builder = |name| SharedBreaker::builder().name(name).clock(TokioClock::new()).fleet(&fleet);
+    let other = builder("other").build().unwrap();
+    let trips = other.reference();
+    let trip = move |moved: &Transition| _ = (moved.to == Phase::Isolated).then(|| trips.trip());
+    let one = builder("one").on_transition(trip).build().unwrap();
+    settle().await;
+    assert_eq!((one.phase(), other.phase()), (Phase::Isolated, Phase::Isolated));
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!((one.phase(), other.phase()), (Phase::Closed, Phase::Closed));
+}
+
+/// Hears no messages. Every minute it is linked anew.
+struct Deaf(InMemory);
+
+impl Exchange for Deaf {
+    async fn ask(&self, group: &Arc<Group>, reports: &[Report]) -> Result<Reply, ExchangeError> {
+        self.0.ask(group, reports).await
+    }
+
+    async fn hear(&self, _: &Arc<Group>, ear: mpsc::Sender<Heard>) {
+        while ear.send(Heard::Linked).await.is_ok() {
+            sleep(Duration::from_secs(60)).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_order_that_was_withdrawn_in_a_gap_ends_after_it() {
+    let store = InMemory::new();
+    let (giver, _) = member(&store);
+    settle().await;
+    giver.isolate("payments", Duration::from_secs(3_600), "maintenance").unwrap();
+    settle().await;
+    let fleet = Fleet::builder("test").exchange(Deaf(store)).start().unwrap();
+    let breaker = touchy(&fleet);
+    settle().await;
+    assert_eq!(breaker.phase(), Phase::Isolated);
+    giver.withdraw("payments").unwrap();
+    settle().await;
+    assert_eq!(breaker.phase(), Phase::Isolated, "it did not hear that");
+    sleep(Duration::from_secs(63)).await;
     assert_eq!(breaker.phase(), Phase::Closed);
 }
 

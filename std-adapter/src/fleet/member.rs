@@ -76,8 +76,10 @@ impl Member {
 
     /// The breaker made a transition.
     pub(super) fn changed(&mut self, change: &Transition) -> Option<Act> {
-        // Somebody here decided otherwise than the order that is obeyed.
-        let is_against = |order: &Order| order.action.phase().is_some_and(|ordered| ordered != change.to);
+        // Somebody here decided otherwise than the order that is obeyed. What the breaker did before it obeyed may be
+        // heard of only now, so what counts is how it stands.
+        let is_against =
+            |order: &Order| order.action.phase().is_some_and(|phase| phase != self.breaker.phase());
         if let Some(obeyed) = self.obeys.take_if(|obeyed| is_against(&obeyed.what)) {
             self.overruled = Some(obeyed.what.id);
         }
@@ -197,9 +199,11 @@ impl Member {
     }
 
     fn obey(&mut self, order: Option<Lasting<Order>>) -> Option<Act> {
-        let after = order.as_ref().map(|order| order.what.action);
-        let before = std::mem::replace(&mut self.obeys, order).map(|order| order.what.action);
-        (before != after).then_some(Act::Obey { before, after })
+        let named = |order: &Lasting<Order>| (order.what.id, order.what.action);
+        let after = order.as_ref().map(named);
+        let before = std::mem::replace(&mut self.obeys, order).as_ref().map(named);
+        let action = |order: Option<(u64, OrderedAction)>| order.map(|(_, action)| action);
+        (before != after).then(|| Act::Obey { before: action(before), after: action(after) })
     }
 
     /// When [`due`](Self::due) has something to say.

@@ -2,7 +2,7 @@
 //!
 //! **Others can make a breaker stop, and can make it look again. Only its own calls close it.** So the worst
 //! that a lying instance, a stale message or a lost store can do is to hold a healthy dependency open for a
-//! bounded time; nothing from outside ever lets traffic at a sick one.
+//! bounded time; nothing from outside but an operator's order ever lets traffic at a sick one.
 //!
 //! Where enough processes ([`quorum`](FleetBuilder::quorum)) found by their own calls that a dependency is
 //! broken, all are advised to stop ([`Breaker::advise_ms`](crate::Breaker::advise_ms)). One of them holds

@@ -4,13 +4,13 @@ use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use nanobreaker_core::Phase;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::builder::Terms;
 use super::exchange::Exchange;
-use super::lasting::after;
 use super::member::Act;
 use super::message::{Heard, OrderedAction};
 use super::state::State;
@@ -21,8 +21,6 @@ use crate::shared::{BreakerRef, SharedBreaker};
 
 /// Reports go at most this often.
 const PACE: Duration = Duration::from_millis(10);
-/// Where nothing is due the task looks again after this long.
-const AT_REST_MS: u64 = 3_600_000;
 /// The store is given this long to answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -51,7 +49,7 @@ pub(super) async fn run<E: Exchange>(exchange: E, shared: Arc<Shared>, mut inbox
     };
     let doing = async {
         loop {
-            let next = shared.state().next().unwrap_or_else(|| after(AT_REST_MS));
+            let next = shared.state().next();
             tokio::select! {
                 biased;
                 Some(event) = inbox.recv() => shared.change(event),
@@ -61,7 +59,7 @@ pub(super) async fn run<E: Exchange>(exchange: E, shared: Arc<Shared>, mut inbox
                     }
                     shared.change(|state| state.hear(heard));
                 }
-                () = sleep_until(next) => shared.change(State::due),
+                () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => shared.change(State::due),
             }
         }
     };
@@ -121,7 +119,8 @@ impl Shared {
             let rest = answer.as_ref().err().and_then(CallError::retry_after);
             self.tell(move |state| state.answered(question, answer.ok().as_ref(), asked_at));
             sleep(PACE).await;
-            if let Some(rest) = rest {
+            // It may have been linked again meanwhile.
+            if let Some(rest) = rest.filter(|_| store.phase() != Phase::Closed) {
                 let _ = timeout(rest, self.changed.notified()).await;
             }
         }

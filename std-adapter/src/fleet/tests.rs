@@ -2,6 +2,8 @@
 
 use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
 use nanobreaker_core::Phase;
@@ -108,6 +110,39 @@ async fn a_store_that_hangs_delays_no_call_and_changes_nothing() {
     sleep(Duration::from_secs(2)).await;
     breaker.allow().unwrap().success();
     assert_eq!(breaker.phase(), Phase::Closed);
+}
+
+/// A store that refuses until it is linked, which is when the breaker before it just rejected a question.
+struct Dawns {
+    is_linked: AtomicBool,
+    answers: Arc<AtomicUsize>,
+}
+
+impl Exchange for Dawns {
+    async fn ask(&self, _: &Arc<Group>, _: &[Report]) -> Result<Reply, ExchangeError> {
+        if !self.is_linked.load(Relaxed) {
+            return Err(ExchangeError::new("not connected"));
+        }
+        self.answers.fetch_add(1, Relaxed);
+        Ok(Reply::default())
+    }
+
+    async fn hear(&self, _: &Arc<Group>, ear: mpsc::Sender<Heard>) {
+        sleep(Duration::from_millis(15)).await;
+        self.is_linked.store(true, Relaxed);
+        let _ = ear.send(Heard::Linked).await;
+        pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_is_back_is_asked_at_once() {
+    let answers = Arc::new(AtomicUsize::new(0));
+    let store = Dawns { is_linked: AtomicBool::new(false), answers: Arc::clone(&answers) };
+    let fleet = Fleet::builder("test").exchange(store).start().unwrap();
+    fail(&touchy(&fleet));
+    settle().await;
+    assert!(answers.load(Relaxed) > 0);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Instances that call a dependency, each a part of one fleet or by itself, on time that stands still between events.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -122,6 +123,8 @@ pub(crate) struct Calls {
 
 pub(crate) struct World {
     pub(crate) instances: Vec<Instance>,
+    /// When each of them has something to do next.
+    agenda: BTreeSet<(Instant, usize)>,
     pub(crate) network: Option<Network>,
     pub(crate) is_down: bool,
     pub(crate) calls: Calls,
@@ -138,8 +141,10 @@ impl World {
     pub(crate) fn new(timing: Timing, weather: Option<Weather>, quorum: u32, intervals_ms: &[u64]) -> Self {
         let network = weather.map(Network::new);
         let instance = |every_ms: &u64| Instance::new(timing, network.as_ref(), quorum, *every_ms);
-        let instances = intervals_ms.iter().map(instance).collect();
-        Self { instances, network, is_down: false, calls: Calls::default() }
+        let instances: Vec<_> = intervals_ms.iter().map(instance).collect();
+        let agenda =
+            instances.iter().enumerate().map(|(number, instance)| (instance.next(), number)).collect();
+        Self { instances, agenda, network, is_down: false, calls: Calls::default() }
     }
 
     pub(crate) fn network(&self) -> &Network {
@@ -147,16 +152,20 @@ impl World {
     }
 
     pub(crate) async fn run_for(&mut self, ms: u64) {
-        let until = Instant::now() + Duration::from_millis(ms);
-        while Instant::now() < until {
-            let living = self.instances.iter().filter(|instance| !instance.is_dead);
-            let next = living.map(Instance::next).min().map_or(until, |next| next.min(until));
+        let mut now = Instant::now();
+        let until = now + Duration::from_millis(ms);
+        while now < until {
+            let next = self.agenda.first().map_or(until, |(next, _)| *next);
             // Not more often than each step.
-            sleep_until(next.max(Instant::now() + Duration::from_millis(STEP_MS)).min(until)).await;
-            for number in 0..self.instances.len() {
+            sleep_until(next.max(now + Duration::from_millis(STEP_MS)).min(until)).await;
+            now = Instant::now();
+            let later = self.agenda.split_off(&(now, usize::MAX));
+            let due = std::mem::replace(&mut self.agenda, later);
+            for number in due.into_iter().map(|(_, number)| number).collect::<BTreeSet<_>>() {
                 if !self.instances[number].is_dead {
-                    self.end_calls(number);
-                    self.call(number);
+                    self.end_calls(number, now);
+                    self.call(number, now);
+                    self.agenda.insert((self.instances[number].next(), number));
                 }
             }
             let Calls { probes_at_once, most_probes_at_once, .. } = &mut self.calls;
@@ -176,8 +185,8 @@ impl World {
         true
     }
 
-    fn call(&mut self, number: usize) {
-        let (now, instance) = (Instant::now(), &mut self.instances[number]);
+    fn call(&mut self, number: usize, now: Instant) {
+        let instance = &mut self.instances[number];
         if now < instance.next_call {
             return;
         }
@@ -195,8 +204,8 @@ impl World {
         }
     }
 
-    fn end_calls(&mut self, number: usize) {
-        let (now, instance) = (Instant::now(), &mut self.instances[number]);
+    fn end_calls(&mut self, number: usize, now: Instant) {
+        let instance = &mut self.instances[number];
         let fails = self.is_down || instance.is_poisoned;
         for (token, _) in instance.under_way.extract_if(.., |(_, ends)| *ends <= now) {
             self.calls.probes_at_once -= usize::from(token.is_probe());
