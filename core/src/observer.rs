@@ -23,7 +23,7 @@ pub struct Transition {
     pub cause: Cause,
     /// The clock's reading, in milliseconds.
     pub at_ms: u64,
-    /// When `to` is open: so many milliseconds after `at_ms` a probe may go, else 0.
+    /// When `to` is open: how many milliseconds after `at_ms` a probe may go. Otherwise 0.
     pub open_for_ms: u32,
     /// The streak after the transition.
     pub streak: u8,

@@ -96,11 +96,16 @@ impl fmt::Debug for Token {
 /// ```
 #[must_use = "a dropped permit records that the call was cancelled"]
 pub struct Permit<'a, W: Window, C: Clock, O: Observer> {
-    pub(crate) breaker: &'a Breaker<W, C, O>,
-    pub(crate) token: Token,
+    breaker: &'a Breaker<W, C, O>,
+    token: Token,
 }
 
-impl<W: Window, C: Clock, O: Observer> Permit<'_, W, C, O> {
+impl<'a, W: Window, C: Clock, O: Observer> Permit<'a, W, C, O> {
+    #[inline]
+    pub(crate) const fn new(breaker: &'a Breaker<W, C, O>, token: Token) -> Self {
+        Self { breaker, token }
+    }
+
     /// Spends the permit, and tells what became of the outcome.
     #[inline]
     pub fn record(self, outcome: Outcome) -> Recorded {
@@ -168,17 +173,20 @@ impl<W: Window, C: Clock, O: Observer> fmt::Debug for Permit<'_, W, C, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::GENERATION_BITS;
 
     #[test]
     fn a_token_comes_back_from_its_bits() {
-        let mut state = State::NEW;
         for kind in [Kind::Counted, Kind::Probe, Kind::Uncounted] {
-            for generation in 0..255 {
+            let mut state = State::NEW;
+            for generation in 0..1 << GENERATION_BITS {
                 let token = Token::from_bits(Token::new(state, kind).to_bits());
                 assert_eq!((token.generation(), token.kind()), (generation, kind));
                 state = state.reset();
             }
-            state = State::NEW;
+            // Of another width of words, whose generations have more bits.
+            let token = Token::from_bits((kind as u32) << KIND | u32::from(u16::MAX));
+            assert_eq!((token.generation(), token.kind()), (u16::MAX, kind));
         }
     }
 }

@@ -33,8 +33,11 @@ impl Rejected {
     }
 
     /// [`retry_after_ms`](Self::retry_after_ms) as a `Duration`.
-    pub fn retry_after(&self) -> Option<Duration> {
-        self.retry_after_ms.map(|ms| Duration::from_millis(ms.into()))
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self.retry_after_ms {
+            Some(ms) => Some(Duration::from_millis(ms as u64)),
+            None => None,
+        }
     }
 }
 

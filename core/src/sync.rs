@@ -13,7 +13,6 @@
 //! | `cfg(nanobreaker_first_read_writes)` | the first read of an exchange loop is a read-modify-write: loom then explores interleavings that it otherwise prunes |
 //! | `cfg(nanobreaker_weak_fails)` | every weak exchange fails twice before it is tried, as on chips with load-linked words |
 
-use core::ops::Deref;
 pub(crate) use core::sync::atomic::Ordering;
 
 #[cfg(nanobreaker_loom)]
@@ -107,6 +106,12 @@ impl Word {
         }
     }
 
+    /// A plain load.
+    #[inline(always)]
+    pub(crate) fn load(&self, order: Ordering) -> Raw {
+        self.value.load(order)
+    }
+
     /// The first load of an exchange loop, or of what may lead into one.
     #[inline(always)]
     pub(crate) fn first_load(&self, order: Ordering) -> Raw {
@@ -124,7 +129,7 @@ impl Word {
     /// A relaxed load off the healthy path.
     #[inline]
     pub(crate) fn look(&self) -> Raw {
-        // One that masks interrupts is out of line, and orders all.
+        // One that masks interrupts orders all memory anyway. So one function, out of line, serves both kinds.
         if cfg!(any(target_has_atomic = "32", nanobreaker_loom)) {
             self.load(Ordering::Relaxed)
         } else {
@@ -157,15 +162,17 @@ impl Word {
         // Not `then_some`: a `Held` that nobody has would give the flag back when it is dropped.
         self.value.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok().then(|| Held(self))
     }
-}
 
-/// For plain loads and stores, and for counting on.
-impl Deref for Word {
-    type Target = Atomic;
-
+    /// Adds one, wrapping, and returns the value before.
     #[inline(always)]
-    fn deref(&self) -> &Atomic {
-        &self.value
+    pub(crate) fn step(&self, order: Ordering) -> Raw {
+        self.value.fetch_add(1, order)
+    }
+
+    /// Stores `value`.
+    #[inline(always)]
+    pub(crate) fn store(&self, value: Raw, order: Ordering) {
+        self.value.store(value, order);
     }
 }
 

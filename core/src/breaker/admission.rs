@@ -26,13 +26,13 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     pub fn allow(&self) -> Result<Permit<'_, W, C, O>, Rejected> {
         let state = self.first_load();
         if state.is_healthy() {
-            return Ok(Permit { breaker: self, token: Token::new(state, Kind::Counted) });
+            return Ok(Permit::new(self, Token::new(state, Kind::Counted)));
         }
         unlikely();
         // A token, not a permit: were this call's result returned as it is, the healthy path's would
         // have to lie in memory, too.
         match self.admit(state) {
-            Ok(token) => Ok(Permit { breaker: self, token }),
+            Ok(token) => Ok(Permit::new(self, token)),
             Err(rejected) => Err(rejected),
         }
     }
@@ -103,7 +103,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
             return self.begin(state, state.closed(), Some(Cause::RampOver), config).and_then(Err);
         }
         // Relaxed: the calls only need different numbers.
-        let number = self.sequence.fetch_add(1, Ordering::Relaxed) as u32;
+        let number = self.sequence.step(Ordering::Relaxed) as u32;
         Ok(if is_in_share(number, ramp_ms - left_ms, ramp_ms) {
             Ok(Kind::Counted)
         } else {

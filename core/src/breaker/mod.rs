@@ -229,7 +229,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     ///
     /// `cause` says why, where it is a transition; in `ms` from now the time of `to` is over, where this move sets
     /// one; `config` is in force in `to`.
-    // As in `timing`: on large chips in its place, where the compiler knows what is asked of it.
+    // Inlined on large chips, as in `timing`: there the compiler sees which arguments each caller gives.
     #[cfg_attr(target_has_atomic = "64", inline(always))]
     fn step(&self, from: State, to: State, cause: Option<Cause>, ms: Option<u32>, config: &Config) -> Step {
         let timed = ms.map(|ms| self.timed(to, ms, config));
@@ -255,8 +255,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     fn tell(&self, from: State, to: State, cause: Cause, config: &Config) {
         // Of the probe that is admitted at the end of an open time: should the clock or the observer panic, its
         // drop gives the place back. Not before the step, since the place may be another's until then.
-        let permit = (cause == Cause::OpenTimeOver)
-            .then(|| Permit { breaker: self, token: Token::new(to, Kind::Probe) });
+        let permit = (cause == Cause::OpenTimeOver).then(|| Permit::new(self, Token::new(to, Kind::Probe)));
         let open_for_ms = if to.phase() == Phase::Open { self.left_ms(to, config) } else { 0 };
         // Read after what is left: so the sum of both is never before a probe may go.
         let at_ms = self.clock.now_ms();

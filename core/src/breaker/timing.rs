@@ -25,7 +25,7 @@ impl<W: Window, C: Clock, O: Observer> Breaker<W, C, O> {
     ///
     /// It reads the clock after the state was loaded. So a deadline that a trip has just set is never further
     /// ahead than its span, unless the clock was set back.
-    // On small chips once, as above. On large ones in its place: that makes a rejection a sixth shorter.
+    // On small chips it is compiled once, as above. On large ones it is inlined: a rejection is a sixth shorter.
     #[cfg_attr(target_has_atomic = "64", inline(always))]
     #[cfg_attr(not(target_has_atomic = "64"), inline(never))]
     pub(super) fn left(&self, state: State, config: &Config) -> Left {

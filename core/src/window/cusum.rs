@@ -143,15 +143,14 @@ impl CusumRule {
             settings;
         let most = MILLION as u64;
         let normal = attempt!(within("normal", normal_ppm as u64, 1, most - 2));
-        let least = if is_above(broken_ppm, normal, calls) { 0 } else { least_broken(normal, calls) };
+        let is_above = normal < broken_ppm && broken_ppm < MILLION;
+        let success = if is_above { success_weight(normal, broken_ppm, calls) } else { 0 };
+        // The limit takes twenty times as long to find, so it is looked for only where it is named.
+        let least = if success < LEAST_WEIGHT { least_broken(normal, calls) } else { 0 };
         let broken = attempt!(within("broken", broken_ppm as u64, least, most - 1));
         attempt!(within("calls_per_false_trip", calls, 2, MOST_CALLS));
         attempt!(within("sustained_for_ms", sustained_for_ms as u64, 0, MOST_SUSTAINED_MS as u64));
-        Ok(Self {
-            failure: failure_weight(normal, broken, calls),
-            success: success_weight(normal, broken, calls),
-            sustained_for_ms,
-        })
+        Ok(Self { failure: failure_weight(normal, broken, calls), success, sustained_for_ms })
     }
 
     /// One more failure, while the sum is `there`.
@@ -231,20 +230,15 @@ const fn share(part: u64, whole: u64) -> u32 {
     share
 }
 
-/// Whether `broken` is so far above `normal`, both in parts per million, that a success weighs enough.
-const fn is_above(broken: u32, normal: u32, calls: u64) -> bool {
-    normal < broken && broken < MILLION && success_weight(normal, broken, calls) >= LEAST_WEIGHT
-}
-
-/// The smallest such rate. It takes twenty times as long to find as to ask for one.
+/// The smallest broken rate, in parts per million, at which a success weighs enough beside `normal`.
 const fn least_broken(normal: u32, calls: u64) -> u64 {
     let (mut too_near, mut enough) = (normal, MILLION - 1);
     while enough - too_near > 1 {
         let middle = too_near + (enough - too_near) / 2;
-        if is_above(middle, normal, calls) {
-            enough = middle;
-        } else {
+        if success_weight(normal, middle, calls) < LEAST_WEIGHT {
             too_near = middle;
+        } else {
+            enough = middle;
         }
     }
     enough as u64
