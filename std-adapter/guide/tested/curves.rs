@@ -22,8 +22,10 @@ const FULL_US: u64 = 10_000_000;
 const LONGEST: u64 = 20_000;
 /// How often each figure is measured.
 const ROUNDS: u64 = 40;
-/// What a hundred calls and ten buckets of time take.
-const WORDS: usize = if calls_words(100) > 21 { calls_words(100) } else { 21 };
+/// What ten buckets of time take: the turn, and two words for each.
+const TIME_WORDS: usize = 1 + 2 * 10;
+/// What the largest of the windows takes.
+const WORDS: usize = if calls_words(100) > TIME_WORDS { calls_words(100) } else { TIME_WORDS };
 
 /// A window under test, at a traffic of so many microseconds between two calls.
 #[derive(Clone, Copy)]

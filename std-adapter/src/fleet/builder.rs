@@ -44,7 +44,7 @@ impl<X> FleetBuilder<X> {
     }
 
     /// That many per cent of the living instances as well, from 1 to 100, rounded up. Each instance then
-    /// sends a heartbeat every five seconds, 20 % more or less; without this there is none.
+    /// sends a heartbeat every five seconds, 20 % more or less. With 0, as unless set, there is no share and none.
     pub fn quorum_percent(mut self, percent: u32) -> Self {
         Arc::make_mut(&mut self.terms.group).quorum_percent = percent;
         self

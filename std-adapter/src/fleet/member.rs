@@ -43,7 +43,7 @@ pub(super) struct Member {
     pub(super) name: Arc<str>,
     pub(super) breaker: BreakerRef,
     terms: Arc<Terms>,
-    /// It is open by its own finding, and is to probe then if it holds that. What it is is when it votes again.
+    /// Its own vote: it found the dependency broken, and would probe at `until`. `what` is when it votes again.
     own: Option<Lasting<Instant>>,
     /// The number of the newest finding.
     newest: u64,

@@ -82,7 +82,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Never waits, and allocates at most.
+    /// Has the task do this to the state. Never waits; it allocates.
     pub(super) fn tell(&self, event: impl FnOnce(&mut State) + Send + 'static) {
         // Where the fleet has ended there is nobody to tell.
         let _ = self.inbox.send(Box::new(event));

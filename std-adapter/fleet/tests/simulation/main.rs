@@ -167,6 +167,11 @@ fn while_its_holder_lives_a_finding_has_one_probe_in_flight() {
     }
 }
 
+async fn all_close_within(most_ms: u64, world: &mut World, seed: u64) {
+    let closed = world.run_until(most_ms, |world| world.open() == 0).await;
+    assert!(closed, "seed {seed}: {} are open still", world.open());
+}
+
 #[test]
 fn no_echo_keeps_a_finding_alive_however_bad_the_network_is() {
     for seed in 0..4 {
@@ -177,8 +182,7 @@ fn no_echo_keeps_a_finding_alive_however_bad_the_network_is() {
             world.run_for(60_000).await;
             world.is_down = false;
             // Two open times, as long as they are by then.
-            let closed = world.run_until(u64::from(2 * MAX_OPEN_MS), |world| world.open() == 0).await;
-            assert!(closed, "seed {seed}: {} are open still", world.open());
+            all_close_within(u64::from(2 * MAX_OPEN_MS), &mut world, seed).await;
         });
     }
 }
@@ -242,9 +246,7 @@ fn nobody_stays_open_for_longer_than_advice_may_last_after_the_last_message() {
             world.network().set_weather(CUT);
             world.is_down = false;
             world.run_for(3_000).await;
-            let most_ms = u64::from(2 * MAX_OPEN_MS) + 10_000;
-            let closed = world.run_until(most_ms, |world| world.open() == 0).await;
-            assert!(closed, "seed {seed}: {} are open still", world.open());
+            all_close_within(u64::from(2 * MAX_OPEN_MS) + 10_000, &mut world, seed).await;
         });
     }
 }
@@ -262,9 +264,7 @@ fn a_holder_that_dies_in_its_probe_delays_the_others_by_a_probe_and_the_spread()
             assert!(world.run_until(u64::from(OPEN_MS) + 1_000, is_probing).await, "it probes");
             world.instances[dies].die();
             world.is_down = false;
-            let most_ms = u64::from(PROBE_MS) + 1_000 + 1_000;
-            let closed = world.run_until(most_ms, |world| world.open() == 0).await;
-            assert!(closed, "seed {seed}: {} are open still", world.open());
+            all_close_within(u64::from(PROBE_MS) + 1_000 + 1_000, &mut world, seed).await;
         });
     }
 }
