@@ -9,6 +9,8 @@ extern crate nanobreaker_embedded_rmw as nanobreaker_embedded;
 #[cfg(nanobreaker_weak_fails)]
 extern crate nanobreaker_embedded_weak as nanobreaker_embedded;
 
+#[path = "../models/apart.rs"]
+mod apart;
 #[allow(dead_code, reason = "the core's models use more of it")]
 #[path = "../models/explore.rs"]
 mod explore;

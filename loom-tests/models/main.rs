@@ -17,6 +17,7 @@ extern crate nanobreaker_wide_rmw as nanobreaker_core;
 #[cfg(all(not(nanobreaker_narrow), nanobreaker_weak_fails))]
 extern crate nanobreaker_wide_weak as nanobreaker_core;
 
+mod apart;
 mod clocks;
 mod explore;
 mod orders;

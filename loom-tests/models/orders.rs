@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
+use crate::apart;
 use crate::explore::{Actor, Bound, MOST_STEPS, check, model};
 
 /// What else two moves can come to, told from the first order's outcome and the second's. For a move of
@@ -24,6 +25,9 @@ pub(crate) fn one_after_the_other<S, R, O, const N: usize>(
     R: Send + 'static,
     O: Eq + Hash + Debug + Send + 'static,
 {
+    if apart::passed() {
+        return;
+    }
     let [first, second] = actors;
     let in_order = in_turn(setup, move |rig| end(rig, [first(rig), second(rig)]));
     let swapped = in_turn(setup, move |rig| {
