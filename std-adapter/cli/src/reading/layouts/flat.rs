@@ -192,7 +192,9 @@ impl<'a> Scan<'a> {
                 return None;
             }
         }
-        if whole + places > 18 || matches!(self.peek(), Some(b'e' | b'E')) {
+        // serde reads decimals as an `f64`: where that does not hold all digits, it alone shall read them.
+        let is_rounded = places > 0 && mantissa > 1 << f64::MANTISSA_DIGITS;
+        if whole + places > 18 || is_rounded || matches!(self.peek(), Some(b'e' | b'E')) {
             return None;
         }
         let mantissa = if is_negative { -mantissa } else { mantissa };

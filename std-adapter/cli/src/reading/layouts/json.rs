@@ -285,6 +285,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_time_with_more_digits_than_serde_keeps_is_read_by_serde() {
+        let columns = columns();
+        let tree = Tree::new(&columns);
+        for (ts, is_flat) in [("1767225600.123456", true), ("20000000000.000021", false)] {
+            let line = format!(r#"{{"ts":{ts},"status":200,"d":0,"key":""}}"#);
+            let record = flat::record(&line, &columns, &tree, &mut Names::default(), &mut Dates::default());
+            assert_eq!(record.is_some(), is_flat, "{ts}");
+        }
+    }
+
     proptest! {
         /// Both ways to read a line come to the same.
         #[test]
