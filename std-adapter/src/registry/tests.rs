@@ -314,46 +314,6 @@ fn a_thread_finds_what_it_remembers_and_what_others_made() {
     assert_eq!(registry.get_or_create(&7).unwrap().phase(), Phase::Closed);
 }
 
-/// Resident memory in KB.
-#[cfg(target_os = "linux")]
-fn resident_kb() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
-    let number = line.and_then(|line| line.split_whitespace().nth(1));
-    number.and_then(|kb| kb.parse().ok()).unwrap()
-}
-
-#[test]
-fn a_million_keys_leave_memory_flat() {
-    let alive = Arc::new(());
-    let token = Arc::clone(&alive);
-    let registry: Registry<u32> = Registry::builder(move |_| {
-        let token = Arc::clone(&token);
-        SharedBreaker::builder().consecutive(5).on_transition(move |_| drop(Arc::clone(&token)))
-    })
-    .max_breakers(1_000)
-    .build();
-    let mut most = 0;
-    #[cfg(target_os = "linux")]
-    let mut warm_kb = 0;
-    for key in 0..1_000_000 {
-        let breaker = registry.get_or_create(&key).unwrap();
-        drop(breaker.allow());
-        if key % 1_000 == 0 {
-            most = most.max(Arc::strong_count(&alive));
-        }
-        #[cfg(target_os = "linux")]
-        if key == 100_000 {
-            warm_kb = resident_kb();
-        }
-    }
-    assert!(registry.len() <= 1_000);
-    assert!(most < 3_000, "{most} breakers at once");
-    // Other tests run beside this one.
-    #[cfg(target_os = "linux")]
-    assert!(resident_kb() < warm_kb + 30_000, "{} KB", resident_kb());
-}
-
 #[test]
 fn whoever_waits_with_a_reference_or_a_look_at_all_keeps_no_memory_back() {
     let alive = Arc::new(());

@@ -1,6 +1,7 @@
 //! Processes that are killed and frozen. They are this test's own binary, which plays one ignored test.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -11,7 +12,8 @@ use nanobreaker::{Phase, Registry, SharedBreaker, StateFile, WallClock};
 
 const FILE: &str = "NANOBREAKER_TEST_FILE";
 
-fn play(test: &str, file: &str) -> Child {
+/// Starts a process that plays an ignored test, with this file.
+pub(crate) fn play(test: &str, file: &str) -> Child {
     Command::new(env::current_exe().unwrap())
         .args(["--ignored", "--exact", "--nocapture", test])
         .env(FILE, file)
@@ -50,7 +52,7 @@ fn isolates_one_breaker_after_another() {
     }
 }
 
-/// So many rounds have one file: a registry keeps 10,000 breakers, and these isolate 7,200 at most.
+/// So many rounds have one file at most: a registry keeps 10,000 breakers, and these isolate 7,200 at most.
 const ROUNDS_OF_A_FILE: u64 = 40;
 
 /// How often the process is killed: 200 times in the long form.
@@ -60,15 +62,25 @@ fn rounds() -> u64 {
 
 #[test]
 fn killed_at_any_moment_a_process_leaves_a_whole_file_that_is_a_second_old_at_most() {
+    let folder = tempfile::tempdir().unwrap();
+    // Side by side, since most of a round is waiting.
+    let files = rounds().div_ceil(ROUNDS_OF_A_FILE).max(3);
+    let rounds_of = |file: u64| (file..rounds()).step_by(files as usize);
+    let checked: u64 = thread::scope(|scope| {
+        let path = |file| folder.path().join(format!("{file}.state"));
+        let all: Vec<_> =
+            (0..files).map(|file| scope.spawn(move || kill(&path(file), rounds_of(file)))).collect();
+        all.into_iter().map(|file| file.join().unwrap()).sum()
+    });
+    assert!(checked > 0, "some were old enough");
+}
+
+/// Kills a process with this file in each of the rounds. How often a breaker was looked for in the file, and found.
+fn kill(path: &Path, rounds: impl Iterator<Item = u64>) -> u64 {
     // A second, and what writing takes on a machine that does much else.
     let oldest = Duration::from_millis(2_500);
-    let folder = tempfile::tempdir().unwrap();
     let (mut known, mut checked) = (0, 0);
-    for round in 0..rounds() {
-        let path = folder.path().join(format!("{}.state", round / ROUNDS_OF_A_FILE));
-        if round % ROUNDS_OF_A_FILE == 0 {
-            known = 0;
-        }
+    for round in rounds {
         let mut child = play("restarts::isolates_one_breaker_after_another", path.to_str().unwrap());
         let lines = lines_of(&mut child);
         // Moments that spread evenly over three seconds.
@@ -83,7 +95,7 @@ fn killed_at_any_moment_a_process_leaves_a_whole_file_that_is_a_second_old_at_mo
                 known = known.max(number.parse::<u64>().unwrap() + 1);
             }
         }
-        let file = StateFile::open(&path).unwrap();
+        let file = StateFile::open(path).unwrap();
         assert_eq!(file.notices(), Vec::<String>::new(), "round {round}");
         let breakers = numbered();
         breakers.keep_in(&file);
@@ -93,7 +105,7 @@ fn killed_at_any_moment_a_process_leaves_a_whole_file_that_is_a_second_old_at_mo
         }
         checked += known;
     }
-    assert!(checked > 0, "some were old enough");
+    checked
 }
 
 #[test]
