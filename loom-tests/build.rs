@@ -5,7 +5,7 @@ fn main() {
     let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
     let parts: Vec<&str> = package.split('-').collect();
     let switches = [
-        ("nanobreaker_loom", !parts.contains(&"units")),
+        ("nanobreaker_loom", !parts.iter().any(|part| ["units", "optimized"].contains(part))),
         ("nanobreaker_narrow", parts.contains(&"narrow")),
         ("nanobreaker_first_read_writes", parts.contains(&"rmw")),
         ("nanobreaker_weak_fails", parts.contains(&"weak")),

@@ -1,5 +1,5 @@
 //! With words of 32 bits.
 
-extern crate nanobreaker_narrow_units as nanobreaker_core;
+extern crate nanobreaker_narrow_optimized as nanobreaker_core;
 
 mod nothing_wedges;

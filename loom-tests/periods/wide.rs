@@ -1,5 +1,5 @@
 //! With words of 64 bits.
 
-extern crate nanobreaker_wide_units as nanobreaker_core;
+extern crate nanobreaker_wide_optimized as nanobreaker_core;
 
 mod nothing_wedges;

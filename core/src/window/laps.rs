@@ -63,11 +63,12 @@ impl Laps {
     /// and the calls that it counts.
     #[inline]
     pub(super) const fn lap_and_calls(self, content: Raw, half: Raw) -> (Raw, Raw) {
-        let number = content >> self.count_bits();
-        let is_odd = number >> self.half_bits() & 1;
-        let whole = half.wrapping_sub((is_odd ^ half) & 1) << self.half_bits();
-        let lap = whole | number & ((1 << self.half_bits()) - 1);
-        (lap, content & self.most_calls())
+        let count_bits = self.count_bits();
+        let half_bits = CONTENT_BITS - count_bits - 1;
+        let (number, calls) = (content >> count_bits, content & ((1 << count_bits) - 1));
+        let is_odd = number >> half_bits & 1;
+        let whole = half.wrapping_sub((is_odd ^ half) & 1) << half_bits;
+        (whole | number & ((1 << half_bits) - 1), calls)
     }
 
     /// The lap's number, in its place within a word.
