@@ -236,9 +236,10 @@ fn a_stalled_failure_replaces_no_newer_one<W: Window<Settings = Config> + Send +
             },
             |rig| {
                 for lap in 1..=2 {
+                    // The other one may go on before each failure.
+                    rig.at(2 * lap * WITHIN_MS);
                     // Made whole between two of the other one's steps: else there are too many executions.
                     loom::stop_exploring();
-                    rig.at(2 * lap * WITHIN_MS);
                     rig.fail();
                     loom::explore();
                 }

@@ -101,9 +101,10 @@ fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sy
             },
             |rig| {
                 for turn in 1..=2 {
+                    // The other one may go on before each turn.
+                    rig.at(turn * HALF_MS);
                     // A turn is made whole between two of the other one's steps; the models above explore it.
                     loom::stop_exploring();
-                    rig.at(turn * HALF_MS);
                     rig.fail();
                     loom::explore();
                 }
@@ -119,6 +120,34 @@ fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sy
         .exactly([Phase::Closed, Phase::Open]);
 }
 for_each_window!(a_failure_that_stalls_over_two_turns: failures; as shipped time);
+
+/// A thread reads the clock and stalls over two turns. There its reading would stand for a time that is still to
+/// come. Once that has come, neither its failure nor the other ones are young.
+fn a_stalled_failure_is_no_younger_than_its_end<W: Window<Settings = Config> + Send + Sync + 'static>(
+    window: fn(u32) -> W,
+) {
+    const EARLY_MS: u64 = 10 * WITHIN_MS;
+    model(BOUND, move || Rig::new(window(4), config()).when_it_is(EARLY_MS).with_tokens(1).in_moving_time())
+        .threads([
+            |rig| {
+                rig.record(0, Outcome::Failure);
+            },
+            |rig| {
+                for turn in 1..=2 {
+                    rig.at(turn * HALF_MS);
+                    loom::stop_exploring();
+                    rig.fail();
+                    loom::explore();
+                }
+            },
+        ])
+        .end(|rig, _| {
+            rig.at(2 * HALF_MS + EARLY_MS);
+            rig.failures_to_trip()
+        })
+        .exactly([4]);
+}
+for_each_window!(a_stalled_failure_is_no_younger_than_its_end: failures; as shipped time);
 
 /// Who reads the window beside the first call of another turn takes no failure of the last one for a young
 /// one.
