@@ -492,6 +492,35 @@ mod windows {
         }
     }
 
+    /// A call moves the words on to the next half turn, and the clock is set back into the last one.
+    #[test]
+    fn failures_before_a_clock_was_set_back_over_a_half_turn_still_count() {
+        let time =
+            |buckets| WindowSettings::Time { span_ms: 100, buckets, rate: Rate::percent(50).min_calls(3) };
+        for half_turn_bits in 8..32 {
+            for (window, ahead) in [
+                (WindowSettings::Failures { threshold: 4, within_ms: 100 }, Outcome::Failure),
+                (time(1), Outcome::Success),
+                (time(4), Outcome::Success),
+            ] {
+                let breaker = with(AnyWindow::<9>::new(window).expect("valid"), Config::builder());
+                let half_turn = match window {
+                    WindowSettings::Time { .. } => 100 << (half_turn_bits - 7),
+                    _ => 1 << half_turn_bits,
+                };
+                breaker.clock().set(half_turn - 2);
+                fail(&breaker);
+                breaker.clock().set(half_turn);
+                breaker.allow().expect("closed").record(ahead);
+                breaker.clock().set(half_turn - 1);
+                fail(&breaker);
+                assert_eq!(breaker.phase(), Phase::Closed, "{window:?} at {half_turn}");
+                fail(&breaker);
+                assert_eq!(breaker.phase(), Phase::Open, "{window:?} at {half_turn}");
+            }
+        }
+    }
+
     #[test]
     fn failures_long_ago_count_for_nothing_whatever_round_the_clock_has_made() {
         for bits in 8..if WIDE { 51 } else { 32 } {
