@@ -107,11 +107,10 @@ where
     where
         O: Eq + Hash + Debug + Send + 'static,
     {
-        let started = Instant::now();
-        let mut reached = Reached::none();
-        if reached.apart {
-            return reached;
+        if apart::passed() {
+            return Reached::apart();
         }
+        let (started, mut reached) = (Instant::now(), Reached::none());
         self.explore(None, &mut reached, move |shared, results| {
             end(shared, results.map(|result| result.expect("every actor has run")))
         });
@@ -125,11 +124,10 @@ where
     where
         O: Eq + Hash + Debug + Send + 'static,
     {
-        let started = Instant::now();
-        let mut reached = Reached::none();
-        if reached.apart {
-            return reached;
+        if apart::passed() {
+            return Reached::apart();
         }
+        let (started, mut reached) = (Instant::now(), Reached::none());
         for writes in 0..MOST_WRITES {
             if !self.explore(Some(writes), &mut reached, end) {
                 let stops = " and stops";
@@ -259,8 +257,13 @@ fn report<O>(bound: Bound, stops: &str, threads: usize, reached: &Reached<O>, ti
 }
 
 impl<O: Eq + Hash + Debug> Reached<O> {
+    /// Nothing yet.
     fn none() -> Self {
-        Self { apart: apart::passed(), outcomes: HashSet::new(), executions: Vec::new() }
+        Self { apart: false, outcomes: HashSet::new(), executions: Vec::new() }
+    }
+
+    fn apart() -> Self {
+        Self { apart: true, ..Self::none() }
     }
 
     /// Exactly these outcomes were reached, and more than one execution was explored: in one order of

@@ -89,9 +89,7 @@ fn a_failure_is_gone_when_its_number_comes_again<W: Window<Settings = Config> + 
         while rig.breaker.snapshot().generation == token {
             rig.breaker.reset();
         }
-        while rig.breaker.snapshot().generation != token {
-            rig.breaker.reset();
-        }
+        reset_until(rig, token.into());
         assert_eq!(rig.failures_to_trip(), 2, "an early trip");
         (reset_ended.is_some(), recorded)
     })

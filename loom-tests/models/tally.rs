@@ -95,6 +95,23 @@ fn order_of<const N: usize>(rig: &Tallied, orders: [Last; N]) -> Vec<usize> {
     fitting.into_iter().map(|(n, _)| n).collect()
 }
 
+/// These calls, between two steps of the other thread: where its steps fall among them is not explored.
+fn go_by(rig: &Tallied, lap: Vec<Outcome>) {
+    loom::stop_exploring();
+    for call in lap {
+        rig.call(call);
+    }
+    loom::explore();
+}
+
+/// Where a failure beside the lap went: it is lost (0), came before the lap (1), or after it (2).
+fn order_beside_a_failure(rig: &Tallied, before: Vec<Outcome>, lap: Vec<Outcome>) -> Vec<usize> {
+    let before = Last::new(before);
+    let first = before.clone().and([Failure]).and(lap.clone());
+    let last = before.clone().and(lap.clone()).and([Failure]);
+    order_of(rig, [before.and(lap), first, last])
+}
+
 fn record(rig: &Tallied, token: usize, outcome: Outcome) {
     assert_eq!(rig.record(token, outcome), Recorded::Counted);
 }
@@ -139,25 +156,10 @@ fn a_failure_that_stalls_for_a_lap() {
         .threads([
             |rig| record(rig, 0, Failure),
             |rig| {
-                // Where the other one's steps fall within the lap is not explored.
-                loom::stop_exploring();
-                for call in lap() {
-                    rig.call(call);
-                }
-                loom::explore();
+                go_by(rig, lap());
             },
         ])
-        .end_where_the_first_stops(|rig, _| {
-            let before = Last::new(full_but([]));
-            order_of(
-                rig,
-                [
-                    before.clone().and(lap()),
-                    before.clone().and([Failure]).and(lap()),
-                    before.and(lap()).and([Failure]),
-                ],
-            )
-        })
+        .end_where_the_first_stops(|rig, _| order_beside_a_failure(rig, full_but([]), lap()))
         .exactly([vec![0, 1], vec![2]]);
 }
 
@@ -178,25 +180,10 @@ fn the_last_outcome_of_a_lap_is_not_written_a_lap_later() {
         .threads([
             |rig| record(rig, 0, Failure),
             |rig| {
-                // Where the other one's steps fall within the lap is not explored.
-                loom::stop_exploring();
-                for call in lap() {
-                    rig.call(call);
-                }
-                loom::explore();
+                go_by(rig, lap());
             },
         ])
-        .end_where_the_first_stops(|rig, _| {
-            let before = Last::new(before());
-            order_of(
-                rig,
-                [
-                    before.clone().and(lap()),
-                    before.clone().and([Failure]).and(lap()),
-                    before.and(lap()).and([Failure]),
-                ],
-            )
-        })
+        .end_where_the_first_stops(|rig, _| order_beside_a_failure(rig, before(), lap()))
         .exactly([vec![0, 1], vec![2]]);
 }
 

@@ -4,7 +4,7 @@
 use nanobreaker_core::window::Window;
 use nanobreaker_core::{Config, Measured, Outcome, Phase};
 
-use crate::explore::{Bound, model};
+use crate::explore::{Bound, Threads, model};
 use crate::rig::{Rig, config};
 use crate::windows::{WITHIN_MS, for_each_window};
 
@@ -89,12 +89,14 @@ fn a_turn_that_stops_is_made_by_the_next<W: Window<Settings = Config> + Send + S
 }
 for_each_window!(a_turn_that_stops_is_made_by_the_next: failures; as shipped one_bucket);
 
-/// A thread stalls while the words turn once, and again while they turn once more: its failure counts with
-/// the time that it ended up with, or is as old as it was. The newest failure always counts.
-fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sync + 'static>(
+/// A thread reads the clock at `early_ms` and stalls while the words turn once, and again while they turn once more.
+/// The window trips on the K-th failure.
+fn stalls_over_two_turns<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
-) {
-    model(BOUND, move || Rig::new(window(2), config()).with_tokens(1).in_moving_time())
+    k: u32,
+    early_ms: u64,
+) -> Threads<impl Fn() -> Rig<W> + Copy + Send + Sync + 'static, Rig<W>, (), 2> {
+    model(BOUND, move || Rig::new(window(k), config()).when_it_is(early_ms).with_tokens(1).in_moving_time())
         .threads([
             |rig| {
                 rig.record(0, Outcome::Failure);
@@ -110,6 +112,14 @@ fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sy
                 }
             },
         ])
+}
+
+/// The failure that stalled counts with the time that it ended up with, or is as old as it was. The newest failure
+/// always counts.
+fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sync + 'static>(
+    window: fn(u32) -> W,
+) {
+    stalls_over_two_turns(window, 2, 0)
         .end(|rig, _| {
             let tripped = rig.phase();
             if tripped == Phase::Closed {
@@ -121,26 +131,13 @@ fn a_failure_that_stalls_over_two_turns<W: Window<Settings = Config> + Send + Sy
 }
 for_each_window!(a_failure_that_stalls_over_two_turns: failures; as shipped time);
 
-/// A thread reads the clock and stalls over two turns. There its reading would stand for a time that is still to
-/// come. Once that has come, neither its failure nor the other ones are young.
+/// After two turns the reading that it stalled with would stand for a time that is still to come. Once that has come,
+/// neither its failure nor the other ones are young.
 fn a_stalled_failure_is_no_younger_than_its_end<W: Window<Settings = Config> + Send + Sync + 'static>(
     window: fn(u32) -> W,
 ) {
     const EARLY_MS: u64 = 10 * WITHIN_MS;
-    model(BOUND, move || Rig::new(window(4), config()).when_it_is(EARLY_MS).with_tokens(1).in_moving_time())
-        .threads([
-            |rig| {
-                rig.record(0, Outcome::Failure);
-            },
-            |rig| {
-                for turn in 1..=2 {
-                    rig.at(turn * HALF_MS);
-                    loom::stop_exploring();
-                    rig.fail();
-                    loom::explore();
-                }
-            },
-        ])
+    stalls_over_two_turns(window, 4, EARLY_MS)
         .end(|rig, _| {
             rig.at(2 * HALF_MS + EARLY_MS);
             rig.failures_to_trip()

@@ -63,12 +63,10 @@ impl Laps {
     /// and the calls that it counts.
     #[inline]
     pub(super) const fn lap_and_calls(self, content: Raw, half: Raw) -> (Raw, Raw) {
-        let count_bits = self.count_bits();
-        let half_bits = CONTENT_BITS - count_bits - 1;
-        let (number, calls) = (content >> count_bits, content & ((1 << count_bits) - 1));
+        let (number, half_bits) = (content >> self.count_bits(), self.half_bits());
         let is_odd = number >> half_bits & 1;
         let whole = half.wrapping_sub((is_odd ^ half) & 1) << half_bits;
-        (whole | number & ((1 << half_bits) - 1), calls)
+        (whole | number & ((1 << half_bits) - 1), content & self.most_calls())
     }
 
     /// The lap's number, in its place within a word.

@@ -63,7 +63,7 @@ fn rounds() -> u64 {
 #[test]
 fn killed_at_any_moment_a_process_leaves_a_whole_file_that_is_a_second_old_at_most() {
     let folder = tempfile::tempdir().unwrap();
-    // Side by side, since most of a round is waiting.
+    // Three at least, side by side, since most of a round is waiting.
     let files = rounds().div_ceil(ROUNDS_OF_A_FILE).max(3);
     let rounds_of = |file: u64| (file..rounds()).step_by(files as usize);
     let checked: u64 = thread::scope(|scope| {
